@@ -1,0 +1,2 @@
+# The installed package. Filled with the package configuration for consumers.
+include(GNUInstallDirs)

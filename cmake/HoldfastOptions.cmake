@@ -1,0 +1,57 @@
+# What a build is made of; presets set these.
+option(HOLDFAST_PROGRAM "Build the holdfast program: server and command line" ON)
+option(HOLDFAST_TESTS "Build the tests" OFF)
+option(HOLDFAST_BENCH "Build the benchmarks" OFF)
+option(HOLDFAST_EXAMPLES "Build the examples" OFF)
+option(HOLDFAST_FUZZ "Build the fuzz targets (clang)" OFF)
+option(HOLDFAST_STRICT "Our own warnings, as errors" OFF)
+option(HOLDFAST_COVERAGE "Instrument for coverage (clang)" OFF)
+set(HOLDFAST_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_program(HOLDFAST_CCACHE ccache)
+if(HOLDFAST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HOLDFAST_CCACHE})
+endif()
+
+add_library(holdfast_flags INTERFACE)
+target_compile_definitions(holdfast_flags INTERFACE _GLIBCXX_ASSERTIONS)
+if(HOLDFAST_STRICT)
+  target_compile_options(holdfast_flags INTERFACE -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast -Wundef)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Designated initialisers leave the rest to their defaults, which is what they are for.
+    target_compile_options(holdfast_flags INTERFACE -Wno-missing-designated-field-initializers)
+  else()
+    # g++ 12 warns of designated initialisers that leave members to their defaults, and has false
+    # alarms in its own headers for these two.
+    target_compile_options(holdfast_flags INTERFACE -Wno-missing-field-initializers -Wno-restrict
+      -Wno-maybe-uninitialized)
+  endif()
+endif()
+if(HOLDFAST_SANITIZE)
+  target_compile_options(holdfast_flags INTERFACE -fsanitize=${HOLDFAST_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(holdfast_flags INTERFACE -fsanitize=${HOLDFAST_SANITIZE})
+endif()
+if(HOLDFAST_COVERAGE)
+  target_compile_options(holdfast_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(holdfast_flags INTERFACE -fprofile-instr-generate)
+endif()
+if(HOLDFAST_FUZZ)
+  target_compile_options(holdfast_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  find_program(HOLDFAST_LLD NAMES ld.lld-19)
+  if(HOLDFAST_LLD)
+    target_link_options(holdfast_flags INTERFACE -fuse-ld=${HOLDFAST_LLD})
+  endif()
+endif()

@@ -34,6 +34,7 @@ inline constexpr std::size_t kKeyBytesMax = 1'024;         ///< row keys; any by
 inline constexpr std::size_t kRecordBytesMax = 16u << 20;  ///< one record or one row's value
 inline constexpr std::size_t kBatchBytesMax = 64u << 20;   ///< all records and values of one batch
 inline constexpr std::size_t kBatchRecordsMax = 100'000;   ///< all records of one batch
+inline constexpr std::uint64_t kLogOffsetsMax = 1ull << 32;  ///< a log's tail never passes this
 
 /// Names a log: the home that owns it and its name there.
 struct LogKey {
@@ -62,8 +63,8 @@ struct LogAppend {
   /// If set and lower than the log's epoch: `kStale`, `actual` = the epoch. A higher one becomes
   /// the log's epoch with this commit.
   std::optional<Epoch> epoch{};
-  /// Close the log after these records: every later append is refused with `kClosed`. Closing a
-  /// closed log without records changes nothing and succeeds.
+  /// Close the log after these records: every later append is refused with `kClosed`, an empty one
+  /// too. Closing a closed log without records changes nothing and succeeds.
   bool close = false;
 };
 
@@ -98,8 +99,10 @@ struct RowDelete {
 };
 
 /// What is committed together. All checks are made before anything is written, against the state
-/// before the batch; then creates, appends, trims, removes, puts and deletes happen in this order.
-/// One log or row may stand in several lists, but at most once in each.
+/// before the batch (a log that the batch creates counts as there, and empty); then creates,
+/// appends, trims, removes, puts and deletes happen in this order. One log or row may stand in
+/// several lists, but at most once in each. If several things are wrong, names and limits come
+/// first, then the lists in this order; of one append: not there, epoch, closed, expected tail.
 struct Batch {
   /// The instance that owns everything the batch touches: "stream/<name>", "run/<id>", … A row that
   /// belongs to another home is not touched: `kConflict`.

@@ -28,11 +28,14 @@ function(holdfast_add_product_library)
   add_library(holdfast_lib STATIC ${objects})
   add_library(holdfast::holdfast ALIAS holdfast_lib)
   set_target_properties(holdfast_lib PROPERTIES OUTPUT_NAME holdfast EXPORT_NAME holdfast LINKER_LANGUAGE CXX)
-  target_include_directories(holdfast_lib PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-    $<INSTALL_INTERFACE:include>)
+  target_include_directories(holdfast_lib INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(holdfast_lib PUBLIC cxx_std_23)
-  target_link_libraries(holdfast_lib PUBLIC fmt::fmt simdjson::simdjson SQLite::SQLite3 PkgConfig::ZSTD
-    Threads::Threads PRIVATE $<BUILD_INTERFACE:holdfast_flags>)
+  # Of these an installed library makes holdfastConfig.cmake's targets, which need no pkg-config.
+  set(found $<BUILD_INTERFACE:PkgConfig::ZSTD> $<BUILD_INTERFACE:PkgConfig::XXHASH>
+    $<INSTALL_INTERFACE:holdfast::zstd> $<INSTALL_INTERFACE:holdfast::xxhash>)
+  target_link_libraries(holdfast_lib PRIVATE fmt::fmt simdjson::simdjson SQLite::SQLite3 Threads::Threads ${found}
+    $<BUILD_INTERFACE:holdfast_flags>)
 endfunction()
 
 function(holdfast_add_program name main)

@@ -1,0 +1,35 @@
+#include "store_suite.h"
+
+#include <string>
+
+#include "sim/temp_dir.h"
+
+namespace holdfast::suite {
+namespace {
+
+class MemoryUnderTest final : public StoreUnderTest {
+ public:
+  [[nodiscard]] Store& store() override { return *store_; }
+
+ private:
+  std::unique_ptr<Store> store_ = make_memory_store(clock);
+};
+
+}  // namespace
+
+std::vector<StoreKind> store_kinds() {
+  std::vector<StoreKind> kinds;
+  kinds.push_back({"Memory", [] { return std::make_unique<MemoryUnderTest>(); }});
+  return kinds;
+}
+
+void StoreSuite::fill(std::size_t count, std::size_t per_batch, const std::string& log) {
+  ok(store().commit({.home = kHome, .creates = {{.log = log, .if_missing = true}}}));
+  for (std::size_t at = 0; at < count;) {
+    std::vector<std::string> texts;
+    for (; texts.size() < per_batch && at < count; ++at) texts.push_back(std::to_string(at));
+    append({texts.begin(), texts.end()}, log);
+  }
+}
+
+}  // namespace holdfast::suite

@@ -36,7 +36,7 @@ LIBRARY_LAYERS = {
     "boost/": {"rt", "http", "cli"},
     "sqlite3.h": {"store", "sim"},
     "zstd.h": {"store"},
-    "xxhash.h": {"core"},
+    "xxhash.h": {"core", "store"},
     "CLI/": {"cli"},
     "gtest/": set(),
     "gmock/": set(),

@@ -20,7 +20,8 @@ TEXTS = SOURCES | {".md", ".txt", ".json", ".in", ".yml", ".yaml", ".toml", ".cf
 # Written in halves, so that this file passes its own check.
 WORDS = [
     (re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "a word of unfinished work"),
-    (re.compile(r"\bnot (?:yet )?imple" r"mented\b", re.I), "a word of unfinished work"),
+    # HTTP's own name of its status 501 has two capitals.
+    (re.compile(r"\b[Nn]ot (?:yet )?imple" r"mented\b"), "a word of unfinished work"),
     (re.compile(r"(?<![\w.}/-])/(?:wo" r"rk|ro" r"ot|tmp/w" r"t)(?:/|\b(?![\w.-]))"),
      "a path of one machine"),
     (re.compile(r"\b(?:regi" r"stry\.[\w-]+\.[\w.-]+|py" r"pi\.org)"), "a package registry's name"),

@@ -46,7 +46,7 @@ class Text:
     def take(self, count):
         taken = "".join(self.words[(self.at + i) % len(self.words)] for i in range(count))
         self.at = (self.at + count) % len(self.words)
-        return re.sub(r"[ \t]*\n[ \t]*", "\n", re.sub(r"[ \t]+", " ", taken))
+        return re.sub(r"\s+", lambda gap: "\n\n" if gap[0].count("\n") > 1 else " ", taken)
 
 
 def turn_lines(number, rng, text):

@@ -10,9 +10,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SESSIONS = {
     "long": ("session-24539.jsonl.zst", 24_539,
-             "271bd1736598e7c8612ea4a2be93f3375ffcac73f5f1411a8325222bd8258698"),
+             "01591de8fa1adee1dcc36abf848b1b9359c3ff627c05d98511f62e1cf26a8477"),
     "live": ("live.jsonl.zst", 3_000,
-             "0f52a58781f3020ce95a98960ebab663c13bbbc712a533f0a5eedaba4792ea83"),
+             "0caac46157170b19f8a22d5d30ac790e5fa1beaf306877ae4e6ad569cd27afc5"),
 }
 KINDS = {"turn_start", "user_message", "reasoning_delta", "tool_start", "tool_end", "text_delta",
          "turn_end"}

@@ -84,8 +84,9 @@ class Bell {
   /// commit; cheap when done before. Stays so until the bell is closed.
   void register_writer();
   [[nodiscard]] std::vector<ListedWriter> writers() const;
-  /// Clears the place of a writer that is dead, if it is still his, and tells every process.
-  void reap(const ListedWriter& dead);
+  /// Clears the place of a writer that is dead and tells every process. False if it is no longer
+  /// his: he left in order, or another process has cleared it (and counted in `deaths`).
+  bool reap(const ListedWriter& dead);
 
   /// A write transaction has ended: lets one that waits for its turn try again. A few nanoseconds
   /// where nobody waits.

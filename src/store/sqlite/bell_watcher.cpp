@@ -78,7 +78,6 @@ void BellWatcher::add(Node& node) {
     const std::size_t index = node.counter_ / kCountersPerGroup;
     const std::uint64_t group_bit = std::uint64_t{1} << index;
     if ((groups_in_use_ & group_bit) == 0) {
-      // Before the counter is noted: a ring that this does not see finds the group watched.
       bell_.layout().groups[index].watchers.fetch_add(1);
       groups_in_use_ |= group_bit;
       groups_to_scan_ |= group_bit;

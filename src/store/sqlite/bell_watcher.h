@@ -11,7 +11,7 @@
 //   - After watch() has returned, every commit that its caller has not read is followed by a call:
 //     either the counter differs from the one noted, or it will. The thread notes words before it
 //     compares counters, so a ring in between keeps it from sleeping.
-//     tests/bell/bell_model_test.cpp tries all interleavings.
+//     bell_model_test.cpp tries all interleavings.
 //   - After a registration's destructor has returned, its callback neither runs nor will.
 //   - A ring costs what its counter's watches cost, whatever else is watched.
 //   - Nothing wakes the thread but rings, changes of the writers' table, deaths, and changes of

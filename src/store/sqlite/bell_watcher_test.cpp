@@ -1,67 +1,26 @@
 #include "store/sqlite/bell_watcher.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <array>
-#include <barrier>
-#include <filesystem>
-#include <fstream>
 #include <semaphore>
 #include <thread>
 
 #include "store/sqlite/bell.h"
+#include "store/sqlite/bell_testing.h"
 
 namespace holdfast::store {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-/// The deadline of what must happen; never reached unless it does not.
-constexpr auto kPatience = 20s;
-
-/// Counts calls, and waits for them.
-class Calls {
- public:
-  WatchCallback counting() {
-    return [this] {
-      const std::lock_guard guard{mutex_};
-      ++count_;
-      changed_.notify_all();
-    };
-  }
-  bool reach(std::size_t count) {
-    std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, kPatience, [&] { return count_ >= count; });
-  }
-  std::size_t count() {
-    const std::lock_guard guard{mutex_};
-    return count_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t count_ = 0;
-};
+using testing::Calls;
+using testing::kPatience;
+using testing::TempStore;
 
 /// Both ways to wait must do the same.
-class Watcher : public testing::TestWithParam<bool> {
+class Watcher : public ::testing::TestWithParam<bool> {
  protected:
-  Watcher() {
-    std::string pattern = (fs::temp_directory_path() / "bell_XXXXXX").string();
-    directory_ = ::mkdtemp(pattern.data());
-    store_ = (directory_ / "store.db").string();
-    std::ofstream{store_} << "x";
-    bell_ = std::move(*Bell::open(store_));
-    watcher_ = make(*bell_);
-  }
-  ~Watcher() override {
-    watcher_.reset();
-    bell_.reset();
-    fs::remove_all(directory_);
-  }
+  Watcher() : bell_{std::move(*Bell::open(store_.path()))}, watcher_{make(*bell_)} {}
   [[nodiscard]] static std::unique_ptr<BellWatcher> make(Bell& bell) {
     return std::make_unique<BellWatcher>(bell, BellWatcherOptions{.one_word = GetParam()});
   }
@@ -72,13 +31,12 @@ class Watcher : public testing::TestWithParam<bool> {
     return std::move(*made);
   }
 
-  fs::path directory_;
-  std::string store_;
+  TempStore store_;
   std::unique_ptr<Bell> bell_;
   std::unique_ptr<BellWatcher> watcher_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Waits, Watcher, testing::Values(false, true),
+INSTANTIATE_TEST_SUITE_P(Waits, Watcher, ::testing::Values(false, true),
                          [](const auto& how) { return how.param ? "OneWord" : "EachGroup"; });
 
 TEST_P(Watcher, IsCalledAfterEveryRing) {
@@ -205,15 +163,14 @@ TEST_P(Watcher, IdleItSleepsWhateverTheNumberOfWatches) {
     settled = watcher_->stats().wakeups;
     std::this_thread::sleep_for(50ms);
   } while (watcher_->stats().wakeups != settled);
-  rusage before{};
-  ::getrusage(RUSAGE_SELF, &before);
+  const std::uint64_t sleeps = testing::sleeps_of_watching_threads();
+  const std::uint64_t cpu_ns = testing::cpu_ns_of_watching_threads();
+  ASSERT_GT(sleeps, 0u);
   std::this_thread::sleep_for(1s);
-  rusage after{};
-  ::getrusage(RUSAGE_SELF, &after);
   EXPECT_EQ(watcher_->stats().wakeups, settled);
   EXPECT_EQ(watcher_->stats().callbacks, 0u);
-  // This thread's own sleep is one switch; anything else would be ours.
-  EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, 2);
+  EXPECT_EQ(testing::sleeps_of_watching_threads(), sleeps) << "as the kernel counts them";
+  EXPECT_EQ(testing::cpu_ns_of_watching_threads(), cpu_ns) << "as the kernel counts it";
 }
 
 TEST_P(Watcher, NobodyWatchingCostsNoWake) {
@@ -292,7 +249,7 @@ TEST_P(Watcher, ThreadsMayWatchRingAndEndAtWill) {
 }
 
 TEST_P(Watcher, TwoStoresOfOneProcessHearEachOther) {
-  auto other = Bell::open(store_);
+  auto other = Bell::open(store_.path());
   ASSERT_TRUE(other.has_value());
   Calls calls;
   const Watch watched = watch(BellSlot{77}, calls.counting());

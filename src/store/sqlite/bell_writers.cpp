@@ -102,16 +102,17 @@ std::vector<ListedWriter> Bell::writers() const {
   return found;
 }
 
-void Bell::reap(const ListedWriter& dead) {
+bool Bell::reap(const ListedWriter& dead) {
   const std::lock_guard guard{table_mutex_};
   {
     const TableLock lock{fd_};
     WriterPlace& place = layout_->writers[dead.place];
-    if (read_place(place) != dead.process) return;
+    if (read_place(place) != dead.process) return false;
     layout_->deaths.fetch_add(1);  // first: who finds the place cleared finds the death, too
     place.pid.store(0);
   }
   announce_table_change();
+  return true;
 }
 
 Bell::~Bell() {

@@ -118,8 +118,7 @@ void WriterGuard::scan() {
     const int pidfd =
         known != watched_.end() ? std::exchange(known->pidfd, -1) : open_pidfd(writer.process);
     if (pidfd == kDead) {
-      died = true;
-      bell_.reap(writer);
+      died |= bell_.reap(writer);
     } else if (pidfd == kUnwatchable) {
       ++unwatchable;
     } else {
@@ -152,10 +151,9 @@ void WriterGuard::wait() {
   bool died = false;
   for (std::size_t i = 1; ready > 0 && i < polled.size(); ++i) {
     if (polled[i].revents == 0) continue;
-    died = true;
     Watched& dead = watched_[i - 1];
     ::close(std::exchange(dead.pidfd, -1));
-    bell_.reap(dead.writer);
+    died |= bell_.reap(dead.writer);  // not if it left in order; or another was faster, see scan()
   }
   if (died) hooks_.on_death();
 }

@@ -1,6 +1,10 @@
 // The figures of the server: the real program, in a process of its own, seen through its sockets.
 //
 //   server_bench OUT.jsonl DIRECTORY SESSION.zst PROGRAM [--smoke]
+//   server_bench OUT.jsonl DIRECTORY SESSION.zst --peer SCRIPT [--smoke]
+//
+// With --peer, `node SCRIPT PORT DIRECTORY` is the server: one that speaks the Durable Streams
+// protocol. It is measured in the same way, but for what only ours tells (/metrics).
 //
 // Needs as many open files as there are followers (`ulimit -n`).
 #include <chrono>
@@ -25,6 +29,7 @@ struct Setup {
   Report report;
   std::vector<std::string> lines;
   std::string program;
+  bool peer = false;
   bool smoke = false;
   std::uint64_t idle = 10'000;
   std::uint64_t crowd = 1'000;
@@ -49,8 +54,28 @@ void make_history(const Setup& setup, const std::string& path) {
   }
 }
 
-std::string follow_from(std::uint64_t offset) {
-  return fmt::format("/v1/stream/long?live=events&offset={:016}_{:016}", 0, offset);
+/// The same for a peer, over HTTP: JSON, of which one request can carry many chunks.
+void make_peer_history(const Setup& setup, std::uint16_t port) {
+  HttpConnection http{port};
+  constexpr std::string_view kJson = "Content-Type: application/json\r\n";
+  http.request("PUT", "/v1/stream/long", kJson);
+  for (std::uint64_t at = 0; at < setup.behind; at += 1'000) {
+    std::string batch = "[";
+    for (std::uint64_t i = at; i < at + 1'000; ++i) {
+      batch.append(i == at ? "" : ",").append(setup.lines[i % setup.lines.size()]);
+    }
+    const auto reply = http.request("POST", "/v1/stream/long", kJson, batch + "]");
+    if (reply.status >= 300) give_up("the peer refuses an append: " + reply.body);
+  }
+}
+
+/// What a follower at the tail asks for, and what tells it that it has caught up.
+std::string follow_target(const Setup& setup) {
+  if (setup.peer) return "/v1/stream/long?live=sse&offset=now";
+  return fmt::format("/v1/stream/long?live=events&offset={:016}_{:016}", 0, setup.behind);
+}
+std::string_view caught_up(const Setup& setup) {
+  return setup.peer ? "upToDate" : "event: caught-up";
 }
 
 /// The value of a metric, all its labels' together.
@@ -74,12 +99,12 @@ double metric(HttpConnection& http, std::string_view name) {
 
 void measure_idle(const Setup& setup, std::uint16_t port, int server) {
   {
-    const Crowd warm{port, 10, follow_from(setup.behind)};
+    const Crowd warm{port, 10, follow_target(setup)};
   }
   std::this_thread::sleep_for(std::chrono::milliseconds{300});
   const auto resident = resident_bytes(server);
-  Crowd crowd{port, setup.idle, follow_from(setup.behind)};
-  crowd.wait_until_all_have("event: caught-up");
+  Crowd crowd{port, setup.idle, follow_target(setup)};
+  crowd.wait_until_all_have(caught_up(setup));
   std::this_thread::sleep_for(std::chrono::milliseconds{300});
   const auto each = static_cast<double>(resident_bytes(server) - resident) /
                     static_cast<double>(setup.idle) / 1024;
@@ -112,22 +137,22 @@ void measure_idle(const Setup& setup, std::uint16_t port, int server) {
 }
 
 void measure_fan_out(const Setup& setup, std::uint16_t port) {
-  Crowd crowd{port, setup.crowd, follow_from(setup.behind)};
-  crowd.wait_until_all_have("event: caught-up");
+  Crowd crowd{port, setup.crowd, follow_target(setup)};
+  crowd.wait_until_all_have(caught_up(setup));
   HttpConnection http{port};
-  const int rounds = setup.smoke ? 20 : 200;
-  const auto reads = metric(http, "holdfast_store_reads_total");
+  const int rounds = setup.peer ? 5 : setup.smoke ? 20 : 200;
+  const auto reads = setup.peer ? 0 : metric(http, "holdfast_store_reads_total");
   std::vector<double> samples;
   for (int round = 0; round < rounds; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds{5});
-    const auto chunk = fmt::format("round-{:08}-{:>70}", round, "x");
+    const auto chunk = fmt::format("\"round-{:08}-{:>70}\"", round, "x");
     const auto began = wall_us();
-    http.send("POST", "/v1/stream/long", kText, chunk);
+    http.send("POST", "/v1/stream/long", setup.peer ? "Content-Type: application/json\r\n" : kText,
+              chunk);
     crowd.wait_until_all_have(chunk);
     samples.push_back((wall_us() - began) / 1e3);
     if (const auto reply = http.receive(); reply.status >= 300) give_up("append: " + reply.body);
   }
-  const auto per_append = (metric(http, "holdfast_store_reads_total") - reads) / rounds;
   const auto bare = tcp_fan_out_us(static_cast<int>(setup.crowd), 150, 50);
   setup.report.add({.name = "server.sse.fan_out.p50",
                     .n = setup.crowd,
@@ -142,6 +167,8 @@ void measure_fan_out(const Setup& setup, std::uint16_t port) {
                     .limit = 15,
                     .machine = percentile(bare, 99) / 1e3,
                     .note = fmt::format("last follower, {} chunks behind", setup.behind)});
+  if (setup.peer) return;
+  const auto per_append = (metric(http, "holdfast_store_reads_total") - reads) / rounds;
   setup.report.add({.name = "server.sse.fan_out.store_reads",
                     .n = setup.crowd,
                     .unit = "per_append",
@@ -174,27 +201,36 @@ void measure_appends(const Setup& setup, std::uint16_t port, int server) {
 }
 
 int run(int argc, char** argv) {
-  const std::vector<std::string> args{argv, argv + argc};
-  if (args.size() < 5) {
-    give_up("usage: server_bench OUT.jsonl DIRECTORY SESSION.zst PROGRAM [--smoke]");
+  std::vector<std::string> args{argv, argv + argc};
+  const bool smoke = std::erase(args, "--smoke") != 0;
+  const bool peer = std::erase(args, "--peer") != 0;
+  if (args.size() != 5) {
+    give_up("usage: server_bench OUT.jsonl DIRECTORY SESSION.zst PROGRAM|--peer SCRIPT [--smoke]");
   }
   raise_file_limit();
   const TemporaryDirectory place{args[2]};
-  Setup setup{.report = Report{args[1]}, .lines = session_lines(args[3]), .program = args[4]};
-  if (args.size() > 5 && args[5] == "--smoke") {
-    setup.smoke = true;
+  Setup setup{.report = Report{args[1]},
+              .lines = session_lines(args[3]),
+              .program = args[4],
+              .peer = peer,
+              .smoke = smoke};
+  if (smoke) {
     setup.idle = 500;
     setup.crowd = 100;
     setup.behind = 100'000;
   }
   const auto path = (place.path() / "server.db").string();
-  make_history(setup, path);
   const auto port = free_port();
-  const ServerProcess server{{setup.program, "--store", path, "--durability", "relaxed", "serve",
-                              "--port", std::to_string(port)}};
-  {
-    HttpConnection http{port};
-    if (http.request("GET", "/healthz").status != 200) give_up("the server is not well");
+  const auto number = std::to_string(port);
+  if (!peer) make_history(setup, path);
+  const ServerProcess server{peer ? std::vector<std::string>{"node", setup.program, number, path}
+                                  : std::vector<std::string>{setup.program, "--store", path,
+                                                             "--durability", "relaxed", "serve",
+                                                             "--port", number}};
+  if (peer) {
+    make_peer_history(setup, port);
+  } else if (HttpConnection{port}.request("GET", "/healthz").status != 200) {
+    give_up("the server is not well");
   }
   measure_idle(setup, port, server.pid());
   measure_fan_out(setup, port);

@@ -253,7 +253,7 @@ TEST_F(BellFile, PlacesOfDeadWritersAreTakenOverWhenNoneIsFree) {
   (*bell)->register_writer();
   EXPECT_EQ((*bell)->layout().deaths.load(), 1u);
   std::size_t ours = 0;
-  for (const ListedWriter& writer : (*bell)->writers()) ours += writer.process == self ? 1 : 0;
+  for (const ListedWriter& writer : (*bell)->writers()) ours += writer.process == self ? 1u : 0u;
   EXPECT_EQ(ours, 1u);
   EXPECT_EQ((*bell)->layout().unlisted.load(), 0u);
 }

@@ -1,6 +1,8 @@
-#include <cstdio>
+#include <string>
+#include <vector>
 
-int main() {
-  std::puts("holdfast");
-  return 0;
+#include "cli/program.h"
+
+int main(int argc, char** argv) {
+  return holdfast::cli::run_program(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -17,6 +17,12 @@ std::string Command::path() const {
   return parent_ == nullptr ? name_ : parent_->path() + " " + name_;
 }
 
+std::string Command::route() const {
+  if (parent_ == nullptr) return {};
+  const std::string above = parent_->route();
+  return above.empty() ? name_ : above + " " + name_;
+}
+
 Command* Command::find(std::string_view name) const {
   const auto found =
       std::ranges::find_if(commands_, [&](const auto& command) { return command->name() == name; });

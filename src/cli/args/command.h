@@ -86,6 +86,8 @@ class Command {
   [[nodiscard]] const Command* parent() const { return parent_; }
   /// "holdfast stream read"
   [[nodiscard]] std::string path() const;
+  /// The same without the program: "stream read"; empty for the program itself.
+  [[nodiscard]] std::string route() const;
   /// The command of that name right below this one, or null.
   [[nodiscard]] Command* find(std::string_view name) const;
   /// The option called `name` ("--limit" or "-n") here or above, or null.

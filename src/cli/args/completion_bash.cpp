@@ -26,13 +26,6 @@ std::string reply(Completes completes, const std::vector<std::string>& choices) 
   return ":";
 }
 
-// "stream read" for the command at `holdfast stream read`; empty for the program itself.
-std::string key_of(const Command& command) {
-  const std::string path = command.path();
-  const std::size_t space = path.find(' ');
-  return space == std::string::npos ? "" : path.substr(space + 1);
-}
-
 template <typename Visit>
 void each_command(const Command& command, const Visit& visit) {
   visit(command);
@@ -51,7 +44,7 @@ std::string value_cases(const Command& root) {
   each_command(root, [&](const Command& command) {
     for (const Option& option : command.options()) {
       if (option.is_flag()) continue;
-      const std::string key = key_of(command);
+      const std::string key = command.route();
       const std::string deeper = command.commands().empty() ? "" : "*";
       std::string pattern = fmt::format("\"{}\"{}:{}", key, deeper, option.name);
       if (option.letter != 0) pattern += fmt::format("|\"{}\"{}:-{}", key, deeper, option.letter);
@@ -68,7 +61,7 @@ std::string argument_cases(const Command& root) {
     std::size_t place = 0;
     for (const Argument& argument : command.arguments()) {
       const std::string at = argument.many ? "*" : std::to_string(place);
-      out += fmt::format("    \"{}\":{}) {} ;;\n", key_of(command), at,
+      out += fmt::format("    \"{}\":{}) {} ;;\n", command.route(), at,
                          reply(argument.completes, argument.choices));
       ++place;
     }
@@ -76,7 +69,7 @@ std::string argument_cases(const Command& root) {
     std::vector<std::string> names;
     for (const auto& below : command.commands()) names.push_back(below->name());
     out += fmt::format("    \"{}\":*) COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")) ;;\n",
-                       key_of(command), joined(names));
+                       command.route(), joined(names));
   });
   return out;
 }
@@ -84,7 +77,7 @@ std::string argument_cases(const Command& root) {
 std::string key_list(const Command& root) {
   std::string out;
   each_command(root, [&](const Command& command) {
-    if (command.parent() != nullptr) out += (out.empty() ? "\"" : "|\"") + key_of(command) + "\"";
+    if (command.parent() != nullptr) out += (out.empty() ? "\"" : "|\"") + command.route() + "\"";
   });
   return out;
 }
@@ -106,7 +99,7 @@ std::string option_cases(const Command& root) {
   std::string out;
   each_command(root, [&](const Command& command) {
     out += fmt::format("      \"{}\") COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")) ;;\n",
-                       key_of(command), option_words(command));
+                       command.route(), option_words(command));
   });
   return out;
 }

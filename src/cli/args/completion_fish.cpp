@@ -31,14 +31,8 @@ std::string values(Completes completes, const std::vector<std::string>& choices)
   return " -f";
 }
 
-std::string key_of(const Command& command) {
-  const std::string path = command.path();
-  const std::size_t space = path.find(' ');
-  return space == std::string::npos ? "" : path.substr(space + 1);
-}
-
 void write_command(const Command& command, std::string& valued, std::string& out) {
-  const std::string key = key_of(command);
+  const std::string key = command.route();
   const bool group = !command.commands().empty();
   for (const Option& option : command.options()) {
     std::string line = "complete -c holdfast";

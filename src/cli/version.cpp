@@ -1,0 +1,7 @@
+#include "cli/version.h"
+
+namespace holdfast::cli {
+
+std::string_view version() noexcept { return HOLDFAST_VERSION; }
+
+}  // namespace holdfast::cli

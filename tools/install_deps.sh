@@ -12,7 +12,7 @@ packages=()
 for group in "${@:-build}"; do
   case $group in
     build) packages+=(g++ cmake ninja-build pkg-config python3 zstd libsqlite3-dev libboost1.81-dev libzstd-dev
-                      libxxhash-dev libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev) ;;
+                      libxxhash-dev libfmt-dev nlohmann-json3-dev libsimdjson-dev) ;;
     test) packages+=(libgtest-dev libgmock-dev curl ca-certificates)
           command -v node >/dev/null || packages+=(nodejs)
           command -v npm >/dev/null || packages+=(npm)

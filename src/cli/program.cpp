@@ -16,8 +16,7 @@ namespace {
 
 class Root final : public Command {
  public:
-  explicit Root(Globals& globals)
-      : Command{"holdfast", "durable streams that many can follow"} {
+  explicit Root(Globals& globals) : Command{"holdfast", "durable streams that many can follow"} {
     describe(
         "Holdfast keeps streams: logs of chunks that are appended to, read from any offset, and "
         "followed as they grow. They live in a store, one file that many processes may use at "
@@ -76,9 +75,8 @@ int finish(Context& context, int status) {
 }
 
 bool asks_version(const std::vector<std::string>& words) {
-  return std::ranges::any_of(words, [](const std::string& word) {
-           return word == "--version" || word == "-V";
-         }) &&
+  return std::ranges::any_of(
+             words, [](const std::string& word) { return word == "--version" || word == "-V"; }) &&
          std::ranges::all_of(words, [](const std::string& word) {
            return word == "--version" || word == "-V" || word == "--json";
          });
@@ -88,7 +86,8 @@ bool asks_version(const std::vector<std::string>& words) {
 
 std::unique_ptr<Command> make_tree(Globals& globals) {
   auto root = std::make_unique<Root>(globals);
-  Command& stream = root->add(std::make_unique<Group>("stream", "Make, fill, read and follow streams"));
+  Command& stream =
+      root->add(std::make_unique<Group>("stream", "Make, fill, read and follow streams"));
   for (CommandPtr (*make)() :
        {&stream_create_command, &stream_append_command, &stream_read_command,
         &stream_follow_command, &stream_tail_command, &stream_info_command, &stream_ls_command,

@@ -107,7 +107,8 @@ std::string option_cases(const Command& root) {
 }  // namespace
 
 std::string bash_completion(const Command& root) {
-  std::string out = R"(# bash completion for holdfast; made by `holdfast completion bash`.
+  std::string out =
+      R"sh(# bash completion for holdfast; made by `holdfast completion bash`.
 
 _holdfast_streams() {
   local IFS=$'\n'
@@ -129,41 +130,41 @@ _holdfast() {
     word=${words[i]}
     case $word in
       --store=*) store=${word#--store=} ;;
-)";
+)sh";
   out += fmt::format("      {})\n", valued_names(root));
-  out += R"(        [[ $word == --store ]] && store=${words[i + 1]}
+  out += R"sh(        [[ $word == --store ]] && store=${words[i + 1]}
         ((i++)) ;;
       -*) ;;
       *)
         longer="${key:+$key }$word"
         case $longer in
-)";
+)sh";
   out += fmt::format("          {}) key=$longer place=0 ;;\n", key_list(root));
-  out += R"(          *) ((place++)) ;;
+  out += R"sh(          *) ((place++)) ;;
         esac ;;
     esac
   done
   case "$key:$prev" in
-)";
+)sh";
   out += value_cases(root);
-  out += R"(  esac
+  out += R"sh(  esac
   if [[ $cur == -* ]]; then
     case $key in
-)";
+)sh";
   out += option_cases(root);
-  out += R"(    esac
+  out += R"sh(    esac
     return 0
   fi
   case "$key:$place" in
-)";
+)sh";
   out += argument_cases(root);
-  out += R"(  esac
+  out += R"sh(  esac
   if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$cur"; fi
   return 0
 }
 
 complete -F _holdfast holdfast
-)";
+)sh";
   return out;
 }
 

@@ -45,10 +45,10 @@ std::string function_name(const Command& command) {
 }
 
 std::string option_spec(const Option& option) {
-  const std::string value =
-      option.is_flag() ? ""
-                       : fmt::format(":{}:{}", spec_text(option.value_name),
-                                     action(option.completes, option.choices));
+  const std::string value = option.is_flag()
+                                ? ""
+                                : fmt::format(":{}:{}", spec_text(option.value_name),
+                                              action(option.completes, option.choices));
   const std::string help = spec_text(option.help);
   const std::string equals = option.is_flag() ? "" : "=";
   if (option.letter == 0) return fmt::format("'{}{}[{}]{}'", option.name, equals, help, value);
@@ -59,7 +59,8 @@ std::string option_spec(const Option& option) {
 void write_function(const Command& command, std::string& out) {
   out += fmt::format("{}() {{\n", function_name(command));
   const bool group = !command.commands().empty();
-  if (group) out += "  local curcontext=$curcontext state state_descr line\n  typeset -A opt_args\n";
+  if (group)
+    out += "  local curcontext=$curcontext state state_descr line\n  typeset -A opt_args\n";
   out += fmt::format("  _arguments {}-s -S \\\n", group ? "-C " : "");
   for (const Option* option : command.options_in_reach()) {
     out += "    " + option_spec(*option) + " \\\n";
@@ -90,7 +91,7 @@ void write_function(const Command& command, std::string& out) {
 }  // namespace
 
 std::string zsh_completion(const Command& root) {
-  std::string out = R"(#compdef holdfast
+  std::string out = R"sh(#compdef holdfast
 # zsh completion for holdfast; made by `holdfast completion zsh`.
 
 _holdfast_streams() {
@@ -99,9 +100,9 @@ _holdfast_streams() {
   compadd -a names
 }
 
-)";
+)sh";
   write_function(root, out);
-  out += R"(# The store that stands before the command's name.
+  out += R"sh(# The store that stands before the command's name.
 _holdfast_store=
 () {
   local -i i
@@ -111,7 +112,7 @@ _holdfast_store=
   done
 }
 _holdfast "$@"
-)";
+)sh";
   return out;
 }
 

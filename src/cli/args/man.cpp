@@ -73,8 +73,8 @@ std::string roff_escaped(std::string_view text) {
 }
 
 std::string man_page(const Command& root, std::string_view version) {
-  std::string out = fmt::format(".TH HOLDFAST 1 \"\" \"holdfast {}\" \"User Commands\"\n",
-                                roff_escaped(version));
+  std::string out =
+      fmt::format(".TH HOLDFAST 1 \"\" \"holdfast {}\" \"User Commands\"\n", roff_escaped(version));
   out += fmt::format(".SH NAME\n{} \\- {}\n", root.name(), roff_escaped(root.summary()));
   out += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR [\\fIOPTIONS\\fR] \\fICOMMAND\\fR\n", root.name());
   out += ".SH DESCRIPTION\n";

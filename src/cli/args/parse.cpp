@@ -15,8 +15,8 @@ std::unexpected<Error> refuse(const Command& command, std::string_view problem,
                               std::string_view meant = {}) {
   std::string message{problem};
   if (!meant.empty()) message += fmt::format(": did you mean '{}'?", meant);
-  message += fmt::format("{}'{} --help' shows what there is", meant.empty() ? ": " : " ",
-                         command.path());
+  message +=
+      fmt::format("{}'{} --help' shows what there is", meant.empty() ? ": " : " ", command.path());
   return fail(ErrorCode::kInvalidArgument, std::move(message));
 }
 
@@ -52,9 +52,10 @@ class Parser {
     if (next == nullptr) {
       std::vector<std::string> names;
       for (const auto& command : command_->commands()) names.push_back(command->name());
-      return refuse(*command_,
-                    fmt::format("'{}' has no command '{}'", command_->path(), core::printable(word)),
-                    nearest(word, names));
+      return refuse(
+          *command_,
+          fmt::format("'{}' has no command '{}'", command_->path(), core::printable(word)),
+          nearest(word, names));
     }
     command_ = next;
     return {};
@@ -120,12 +121,10 @@ class Parser {
   Result<void> unknown_option(std::string_view name) {
     std::vector<std::string> names{"--help"};
     for (const Option* option : command_->options_in_reach()) names.push_back(option->name);
-    const bool number = name.size() > 1 && name[1] >= '0' && name[1] <= '9';
-    auto refused = refuse(*command_,
-                          fmt::format("'{}' has no option '{}'", command_->path(),
-                                      core::printable(name)),
-                          nearest(name, names));
-    if (number || command_->arguments().empty()) return refused;
+    auto refused = refuse(
+        *command_, fmt::format("'{}' has no option '{}'", command_->path(), core::printable(name)),
+        nearest(name, names));
+    if (command_->arguments().empty()) return refused;
     refused.error().message += "; for an argument that begins with a dash, put '--' before it";
     return refused;
   }
@@ -136,8 +135,8 @@ class Parser {
       for (const auto& command : command_->commands()) {
         names += (names.empty() ? "" : ", ") + command->name();
       }
-      return refuse(*command_, fmt::format("'{}' needs a command, one of {}", command_->path(),
-                                           names));
+      return refuse(*command_,
+                    fmt::format("'{}' needs a command, one of {}", command_->path(), names));
     }
     const auto& arguments = command_->arguments();
     if (filled_ < arguments.size() && arguments[filled_].required && !filled_many_) {
@@ -160,8 +159,8 @@ class Parser {
   Command* command_;
   std::span<const std::string> words_;
   std::size_t at_ = 0;
-  std::size_t filled_ = 0;     // arguments that have their value
-  bool filled_many_ = false;   // the last one, which takes many, has at least one
+  std::size_t filled_ = 0;      // arguments that have their value
+  bool filled_many_ = false;    // the last one, which takes many, has at least one
   bool options_ended_ = false;  // "--" was seen
   bool help_ = false;
 };

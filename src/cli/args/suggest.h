@@ -8,8 +8,8 @@
 
 namespace holdfast::cli {
 
-/// How many letters must be added, dropped, changed or swapped with their neighbour to make `a` from
-/// `b`.
+/// How many letters must be added, dropped, changed or swapped with their neighbour to make `a`
+/// from `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The word nearest to `given`, or empty when none is near enough to be what was meant.

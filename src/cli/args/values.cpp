@@ -62,15 +62,27 @@ struct Unit {
   double factor;
 };
 
-constexpr std::array kByteUnits{
-    Unit{"", 1},           Unit{"b", 1},          Unit{"k", 1e3},         Unit{"kb", 1e3},
-    Unit{"m", 1e6},        Unit{"mb", 1e6},       Unit{"g", 1e9},         Unit{"gb", 1e9},
-    Unit{"t", 1e12},       Unit{"tb", 1e12},      Unit{"ki", 1024},       Unit{"kib", 1024},
-    Unit{"mi", 1048576.0}, Unit{"mib", 1048576.0}, Unit{"gi", 1073741824.0},
-    Unit{"gib", 1073741824.0}, Unit{"ti", 1099511627776.0}, Unit{"tib", 1099511627776.0}};
+constexpr std::array kByteUnits{Unit{"", 1},
+                                Unit{"b", 1},
+                                Unit{"k", 1e3},
+                                Unit{"kb", 1e3},
+                                Unit{"m", 1e6},
+                                Unit{"mb", 1e6},
+                                Unit{"g", 1e9},
+                                Unit{"gb", 1e9},
+                                Unit{"t", 1e12},
+                                Unit{"tb", 1e12},
+                                Unit{"ki", 1024},
+                                Unit{"kib", 1024},
+                                Unit{"mi", 1048576.0},
+                                Unit{"mib", 1048576.0},
+                                Unit{"gi", 1073741824.0},
+                                Unit{"gib", 1073741824.0},
+                                Unit{"ti", 1099511627776.0},
+                                Unit{"tib", 1099511627776.0}};
 
-constexpr std::array kTimeUnitsMs{Unit{"ms", 1},     Unit{"s", 1e3},    Unit{"m", 6e4},
-                                  Unit{"min", 6e4},  Unit{"h", 36e5},   Unit{"d", 864e5},
+constexpr std::array kTimeUnitsMs{Unit{"ms", 1},    Unit{"s", 1e3},  Unit{"m", 6e4},
+                                  Unit{"min", 6e4}, Unit{"h", 36e5}, Unit{"d", 864e5},
                                   Unit{"w", 6048e5}};
 
 template <std::size_t N>

@@ -1,5 +1,5 @@
-// What an option's text means: counts, sizes, spans of time, places in a stream. Each reader refuses
-// what it does not fully understand and says which words it takes.
+// What an option's text means: counts, sizes, spans of time, places in a stream. Each reader
+// refuses what it does not fully understand and says which words it takes.
 #pragma once
 
 #include <chrono>

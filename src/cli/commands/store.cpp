@@ -14,8 +14,8 @@ namespace {
 // A meter and the function that feeds it. Without a unit amounts are bytes.
 struct Shown {
   Shown(Context& context, std::string doing, bool asked, std::string unit)
-      : meter{context.err(),      context.err_style(), context.meter_mode(asked),
-              std::move(doing), std::move(unit)} {}
+      : meter{context.err(), context.err_style(), context.meter_mode(asked), std::move(doing),
+              std::move(unit)} {}
   Progress progress() {
     return [this](std::uint64_t done, std::uint64_t total) { meter.update(done, total); };
   }
@@ -27,7 +27,8 @@ std::uint64_t bytes_on_disk(const StoreInfo& info) { return info.file_bytes + in
 std::string change_text(std::uint64_t before, std::uint64_t after) {
   std::string text = fmt::format("{} → {}", bytes_text(before), bytes_text(after));
   if (before > 0) {
-    text += fmt::format(" ({:.0f} %)", static_cast<double>(after) * 100 / static_cast<double>(before));
+    text +=
+        fmt::format(" ({:.0f} %)", static_cast<double>(after) * 100 / static_cast<double>(before));
   }
   return text;
 }
@@ -37,8 +38,7 @@ class StoreCommand : public Command {
   StoreCommand(std::string name, std::string summary)
       : Command{std::move(name), std::move(summary)} {}
   void progress_flag() {
-    flag("--progress", "Say how far it is every few seconds, also when not on a terminal.",
-         asked_);
+    flag("--progress", "Say how far it is every few seconds, also when not on a terminal.", asked_);
   }
   bool asked_ = false;
 };
@@ -112,10 +112,10 @@ class Check final : public StoreCommand {
     }
     context.out().flush();
     if (sound) return 0;
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("{} has {} in {}: restore a backup, or export what can still be read",
-                            context.store_path(), count_of(report->faults.size(), "fault"),
-                            looked_at));
+    return fail(
+        ErrorCode::kCorrupt,
+        fmt::format("{} has {} in {}: restore a backup, or export what can still be read",
+                    context.store_path(), count_of(report->faults.size(), "fault"), looked_at));
   }
 };
 

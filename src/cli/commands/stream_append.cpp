@@ -27,24 +27,23 @@ class Append final : public Command {
         "what was taken before is recognised and not doubled. The arguments are one append; of "
         "standard input each line is one, so its sequence counts up with the lines.");
     argument("NAME", "The stream.", name_).completes = Completes::kStream;
-    Argument& chunks = argument("CHUNK", "Chunks, kept byte for byte; '-' for standard input.",
-                                chunks_);
+    Argument& chunks =
+        argument("CHUNK", "Chunks, kept byte for byte; '-' for standard input.", chunks_);
     chunks.required = false;
     chunks.many = true;
     flag("--raw", "With '-': all of standard input is one chunk, newlines included.", raw_);
     flag("--close", "Close the stream after the last chunk.", close_);
     flag("--create", "Make the store and the stream if they are missing.", create_);
-    option("--content-type", "TYPE", "Refuse unless the stream has this type; with --create, make it so.",
-           content_type_);
+    option("--content-type", "TYPE",
+           "Refuse unless the stream has this type; with --create, make it so.", content_type_);
     option("--producer", "ID", "Who appends.", producer_);
     option("--epoch", "N", "The producer's epoch: a higher one fences lower ones out.", epoch_);
     option("--seq", "N", "The producer's number for the first append.", seq_);
-    option("--stream-seq", "SEQ", "Refuse unless this is greater, as bytes, than the last one given.",
-           stream_seq_);
+    option("--stream-seq", "SEQ",
+           "Refuse unless this is greater, as bytes, than the last one given.", stream_seq_);
     option("--expect-tail", "N", "Refuse unless the stream ends at this offset.", expected_tail_);
     example("Two chunks, in one commit", "holdfast stream append chat/42 hello world");
-    example("What a program prints, as it prints it",
-            "./agent | holdfast stream append chat/42 -");
+    example("What a program prints, as it prints it", "./agent | holdfast stream append chat/42 -");
     example("Safe to repeat",
             "holdfast stream append chat/42 done --producer agent-1 --epoch 3 --seq 17");
   }
@@ -151,8 +150,8 @@ class Append final : public Command {
       if (lines->empty()) break;
       if (auto ok = append(stream, *lines, options_at(appends)); !ok) {
         Error error = std::move(ok.error());
-        error.message = fmt::format("standard input, {}: {}", lines_text(before, lines->size()),
-                                    error.message);
+        error.message =
+            fmt::format("standard input, {}: {}", lines_text(before, lines->size()), error.message);
         return fail(std::move(error));
       }
     }
@@ -177,14 +176,15 @@ class Append final : public Command {
   }
 
   static std::string lines_text(std::uint64_t before, std::size_t count) {
-    return count == 1 ? fmt::format("line {}", before + 1)
-                      : fmt::format("lines {} to {}, none of which was taken", before + 1,
-                                    before + count);
+    return count == 1
+               ? fmt::format("line {}", before + 1)
+               : fmt::format("lines {} to {}, none of which was taken", before + 1, before + count);
   }
 
   [[nodiscard]] std::string summary() const {
     std::string text = fmt::format("appended {}", count_of(appended_, "chunk"));
-    if (duplicates_ > 0) text += fmt::format(", recognised {} sent before", count_text(duplicates_));
+    if (duplicates_ > 0)
+      text += fmt::format(", recognised {} sent before", count_text(duplicates_));
     text += fmt::format("; the tail is {}", next_.value);
     return closed_ ? text + ", closed" : text;
   }

@@ -105,12 +105,10 @@ class Fork final : public Command {
     if (!info) return fail(std::move(info.error()));
     JsonObject object;
     object.add("created", made->created).add("stream", stream_json(*info));
-    context.report(
-        made->created
-            ? fmt::format("forked '{}' at offset {} into '{}'", source_, info->fork_offset.value,
-                          name_)
-            : fmt::format("'{}' is that fork already", name_),
-        object);
+    context.report(made->created ? fmt::format("forked '{}' at offset {} into '{}'", source_,
+                                               info->fork_offset.value, name_)
+                                 : fmt::format("'{}' is that fork already", name_),
+                   object);
     return 0;
   }
 

@@ -27,7 +27,8 @@ class Create final : public Command {
     option("--keep-bytes", "SIZE", kKeepBytesHelp, keep_.bytes);
     option("--keep-age", "TIME", kKeepAgeHelp, keep_.age);
     flag("--closed", "Make it closed: it stays empty.", closed_);
-    example("A stream of JSON lines", "holdfast stream create chat/42 --content-type application/json");
+    example("A stream of JSON lines",
+            "holdfast stream create chat/42 --content-type application/json");
     example("A log of the last week", "holdfast stream create log/web --keep-age 7d");
   }
 
@@ -124,10 +125,9 @@ class Retain final : public Command {
 
 std::string retention_text(const Retention& retention) {
   std::string out;
-  const auto add = [&](std::string part) {
-    out += (out.empty() ? "" : ", ") + std::move(part);
-  };
-  if (retention.chunks_max) add(fmt::format("the last {}", count_of(*retention.chunks_max, "chunk")));
+  const auto add = [&](std::string part) { out += (out.empty() ? "" : ", ") + std::move(part); };
+  if (retention.chunks_max)
+    add(fmt::format("the last {}", count_of(*retention.chunks_max, "chunk")));
   if (retention.bytes_max) add(fmt::format("the last {}", bytes_text(*retention.bytes_max)));
   if (retention.age_max) add(fmt::format("the last {}", span_text(*retention.age_max)));
   return out.empty() ? "everything" : out;

@@ -44,10 +44,10 @@ class Export final : public Command {
     auto file = ExportFile::create(file_, context.out());
     if (!file) return fail(std::move(file.error()));
 
-    ProgressMeter meter{context.err(), context.err_style(),
-                        to_file() || progress_ ? context.meter_mode(progress_)
-                                               : ProgressMeter::Mode::kNone,
-                        "export " + name_, "chunk"};
+    ProgressMeter meter{
+        context.err(), context.err_style(),
+        to_file() || progress_ ? context.meter_mode(progress_) : ProgressMeter::Mode::kNone,
+        "export " + name_, "chunk"};
     auto written = write_all(context, *stream, **file, interrupt, meter, *state);
     meter.clear();
     if (!written) return fail(std::move(written.error()));

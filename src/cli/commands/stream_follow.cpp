@@ -27,8 +27,7 @@ class Follow final : public Command {
            "Where to begin: an offset, -N for the last N chunks, 'beginning' or 'tail' (default).",
            from_);
     option("-n,--limit", "N", "End after so many chunks.", left_);
-    flag("--folded", "Merge consecutive deltas of what is there already, as `read` does.",
-         folded_);
+    flag("--folded", "Merge consecutive deltas of what is there already, as `read` does.", folded_);
     flag("--with-offsets", "Print each chunk's offset and a tab before it.", form_.with_offsets);
     flag("--raw", "Print no newline after chunks.", form_.raw);
     example("What comes from now on", "holdfast stream follow chat/42 --from tail");

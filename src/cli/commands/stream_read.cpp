@@ -46,8 +46,8 @@ class Read final : public Command {
     options.folded = folded_;
     std::uint64_t left = limit_;
     while (left > 0 && context.out().ok()) {
-      const auto records = static_cast<std::size_t>(
-          std::min<std::uint64_t>(left, ReadLimits{}.records_max));
+      const auto records =
+          static_cast<std::size_t>(std::min<std::uint64_t>(left, ReadLimits{}.records_max));
       if (!folded_) options.limits.records_max = records;
       auto chunks = stream->read(options);
       if (!chunks) return fail(std::move(chunks.error()));

@@ -80,8 +80,8 @@ class Info final : public Command {
                                        ago_text(*info->expires_at, now)));
     }
     if (!info->forked_from.empty()) {
-      shown.add("forked from", fmt::format("'{}' at {}", info->forked_from,
-                                           info->fork_offset.value));
+      shown.add("forked from",
+                fmt::format("'{}' at {}", info->forked_from, info->fork_offset.value));
     }
     shown.add("id", info->id.text());
     context.out().write(shown.text(context.out_style()));

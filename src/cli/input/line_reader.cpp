@@ -66,9 +66,9 @@ Result<Bytes> LineReader::all() {
     auto more = fill();
     if (!more) return fail(std::move(more.error()));
     if (buffer_.size() > kRecordBytesMax) {
-      return fail(Error{ErrorCode::kTooLarge,
-                        fmt::format("{} has more than {} bytes, the limit of a chunk", what_,
-                                    kRecordBytesMax)}
+      return fail(Error{
+          ErrorCode::kTooLarge,
+          fmt::format("{} has more than {} bytes, the limit of a chunk", what_, kRecordBytesMax)}
                       .with(kRecordBytesMax, 0));
     }
     if (!*more) return std::move(buffer_);

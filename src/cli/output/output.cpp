@@ -52,13 +52,13 @@ Result<void> Output::status() const {
 }
 
 Error system_error(std::string_view doing, std::string_view what, int error_number) {
-  const std::string reason = fmt::format("cannot {} {}: {}", doing, what,
-                                         std::strerror(error_number));  // NOLINT(concurrency-mt-unsafe)
+  const std::string reason =
+      fmt::format("cannot {} {}: {}", doing, what,
+                  std::strerror(error_number));  // NOLINT(concurrency-mt-unsafe)
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
-      return {ErrorCode::kDiskFull, reason + ". Make space, then run this again"};
+    case EFBIG: return {ErrorCode::kDiskFull, reason + ". Make space, then run this again"};
     case ENOENT: return {ErrorCode::kNotFound, reason};
     case EEXIST: return {ErrorCode::kAlreadyExists, reason};
     default: return {ErrorCode::kIo, reason};

@@ -79,7 +79,8 @@ std::string progress_bar(const ProgressState& state, std::size_t columns, const 
     const std::size_t full = std::min<std::size_t>(width, width * percent(state) / 100);
     std::string done_part;
     std::string open_part;
-    for (std::size_t i = 0; i < width; ++i) (i < full ? done_part : open_part) += i < full ? "━" : "╌";
+    for (std::size_t i = 0; i < width; ++i)
+      (i < full ? done_part : open_part) += i < full ? "━" : "╌";
     bar = "  " + style.cyan(done_part) + style.dim(open_part);
   }
   return std::string{state.doing} + bar + text;

@@ -16,8 +16,8 @@ namespace holdfast::cli {
 
 /// Where the work stands. Amounts are bytes unless `unit` names something else.
 struct ProgressState {
-  std::string_view doing;  ///< "import chat/1"
-  std::string_view unit;   ///< "" for bytes, else the singular of what is counted: "record"
+  std::string_view doing;        ///< "import chat/1"
+  std::string_view unit;         ///< "" for bytes, else the singular of what is counted: "record"
   std::uint64_t started_at = 0;  ///< done before this run (an import that goes on)
   std::uint64_t done = 0;
   std::uint64_t total = 0;  ///< 0 = not known
@@ -25,8 +25,8 @@ struct ProgressState {
   std::chrono::milliseconds elapsed{};
 };
 
-/// One line, at most `columns` wide: "import chat/1  ━━━━━━╌╌╌╌  61 %  1.3 MB  41,200 lines/s  3.4 MB/s
-/// 2.1 s left".
+/// One line, at most `columns` wide: "import chat/1  ━━━━━━╌╌╌╌  61 %  1.3 MB  41,200 lines/s  3.4
+/// MB/s 2.1 s left".
 [[nodiscard]] std::string progress_bar(const ProgressState& state, std::size_t columns,
                                        const Style& style);
 /// The same as a sentence for logs, without a bar.

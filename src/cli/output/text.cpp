@@ -25,9 +25,9 @@ CalendarTime calendar(Timestamp time) {
   const auto day = floor<days>(at);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{at - day};
-  return {static_cast<int>(date.year()),  static_cast<unsigned>(date.month()),
+  return {static_cast<int>(date.year()),     static_cast<unsigned>(date.month()),
           static_cast<unsigned>(date.day()), clock.hours().count(),
-          clock.minutes().count(),        clock.seconds().count(),
+          clock.minutes().count(),           clock.seconds().count(),
           clock.subseconds().count()};
 }
 
@@ -63,11 +63,12 @@ constexpr std::array kCombining{Range{0x300, 0x36F},   Range{0x483, 0x489},   Ra
                                 Range{0x610, 0x61A},   Range{0x64B, 0x65F},   Range{0x1AB0, 0x1AFF},
                                 Range{0x1DC0, 0x1DFF}, Range{0x200B, 0x200F}, Range{0x20D0, 0x20FF},
                                 Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
-constexpr std::array kWide{Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0x33FF},
-                           Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},   Range{0xA000, 0xA4CF},
-                           Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE4F},
-                           Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F},
-                           Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
+constexpr std::array kWide{
+    Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0x33FF},
+    Range{0x3400, 0x4DBF},   Range{0x4E00, 0x9FFF},   Range{0xA000, 0xA4CF},
+    Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE4F},
+    Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F},
+    Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
 
 template <std::size_t N>
 bool within(const std::array<Range, N>& ranges, std::uint32_t value) {

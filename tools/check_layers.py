@@ -35,9 +35,8 @@ PUBLIC_EXTRAS = {"asio.h": ("boost/",), "json.h": ("nlohmann/",)}
 LIBRARY_LAYERS = {
     "boost/": {"rt", "http", "cli"},
     "sqlite3.h": {"store", "sim"},
-    "zstd.h": {"store"},
+    "zstd.h": {"store", "cli"},
     "xxhash.h": {"core", "store"},
-    "CLI/": {"cli"},
     "gtest/": set(),
     "gmock/": set(),
     "benchmark/": set(),

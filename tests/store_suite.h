@@ -34,6 +34,8 @@ class StoreUnderTest {
   [[nodiscard]] virtual std::unique_ptr<Store> open_another() { return nullptr; }
   /// Closes the store and opens it again; false where nothing outlives it.
   virtual bool reopen() { return false; }
+  /// Seals, checks or compacts, by turns. Returns what was found wrong; empty if nothing.
+  virtual std::string maintain(std::uint64_t /*turn*/) { return {}; }
 
   ManualClock clock;
 };

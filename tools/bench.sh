@@ -12,7 +12,7 @@ configure() {
   cmake --preset bench -Wno-dev >build/configure.log 2>&1 || { cat build/configure.log; return 1; }
 }
 compile() {
-  cmake --build build/release --target holdfast streams_bench server_bench >build/compile.log 2>&1 ||
+  cmake --build build/release --target holdfast bell_bench streams_bench server_bench >build/compile.log 2>&1 ||
     { tail -n 50 build/compile.log; return 1; }
 }
 
@@ -23,6 +23,7 @@ step "Compile" compile
 ln -sfn release/holdfast build/holdfast
 rm -f "$out"
 # The benchmarks measure the disk that build/ is on. ${smoke:+...} is no word at all without --smoke.
+step "Doorbell: alone, and between two processes" build/release/bench/bell_bench "$out" build ${smoke:+"$smoke"}
 step "Streams: one process and two" build/release/bench/streams_bench "$out" build "$session" ${smoke:+"$smoke"}
 step "Server: 10,000 idle connections, 1,000 followers" \
   build/release/bench/server_bench "$out" build "$session" build/holdfast ${smoke:+"$smoke"}

@@ -165,7 +165,8 @@ struct FollowOptions {
 namespace engine {
 class StreamsCore;
 class FollowerCore;
-struct StreamHandle;
+class StreamHandle;
+struct StreamAccess;
 }  // namespace engine
 
 /// Reads what is there, then waits for what comes. One thread at a time, but for stop(). Idle, it
@@ -201,7 +202,7 @@ class Follower {
   [[nodiscard]] Offset cursor() const;
 
  private:
-  friend class Stream;
+  friend struct engine::StreamAccess;
   explicit Follower(std::shared_ptr<engine::FollowerCore> core);
   std::shared_ptr<engine::FollowerCore> core_;  // shared with wake-ups that are under way
 };
@@ -237,12 +238,10 @@ class Stream {
   Result<void> set_retention(const Retention& retention);
 
  private:
-  friend class Streams;
-  friend class engine::StreamsCore;
-  Stream(std::shared_ptr<engine::StreamsCore> core,
-         std::shared_ptr<const engine::StreamHandle> handle);
+  friend struct engine::StreamAccess;
+  Stream(std::shared_ptr<engine::StreamsCore> core, std::shared_ptr<engine::StreamHandle> handle);
   std::shared_ptr<engine::StreamsCore> core_;  // shared with handles and followers
-  std::shared_ptr<const engine::StreamHandle> handle_;
+  std::shared_ptr<engine::StreamHandle> handle_;
 };
 
 struct CreatedStream {
@@ -255,16 +254,12 @@ struct StreamPage {
   std::string next_after{};  ///< give as `after` for the next page; empty at the end
 };
 
-/// What is imported: lines, one chunk each.
-enum class LineFormat : std::uint8_t {
-  kRaw,        ///< any bytes but a newline
-  kJsonLines,  ///< each line one JSON value
-};
-
 /// All streams of a store. Thread-safe; the store and clock must outlive it and its streams.
 class Streams {
  public:
-  explicit Streams(Store& store, const Clock& clock = system_clock());
+  /// `random` makes the ids of new streams.
+  explicit Streams(Store& store, const Clock& clock = system_clock(),
+                   Random random = Random::from_system());
 
   /// Makes a stream, or finds it if it is there with the same options (`kAlreadyExists` with
   /// others, `kConflict` if a deleted stream of that name is kept for its forks). Names: 1 to 512
@@ -288,6 +283,7 @@ class Streams {
   Result<std::optional<Timestamp>> sweep();
 
  private:
+  friend struct engine::StreamAccess;
   std::shared_ptr<engine::StreamsCore> core_;
 };
 

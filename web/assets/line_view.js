@@ -9,8 +9,6 @@ const kOverscan_px = 600;
 const kRawRow_px = 26;
 const kFoldedGuess_px = 64;
 const kNear_px = 1_500;
-const kBegin_px = 52;
-const kNowhere = -100;
 
 export class LineView {
   following = true;
@@ -19,52 +17,32 @@ export class LineView {
   #tops = [0];
   #elements = new Map();
   #anchor = null;
-  #begin = 0;
-  #set_top = kNowhere;
+  #set_top = -1;
   #frame = 0;
 
   /**
    * @param on_edge ("top" | "bottom"): the reader nears an end of the window.
    * @param on_follow (following)
    * @param on_select (item | null)
-   * @param on_open (): the selected line is to be shown in full
-   * @param on_render ()
    * @param can_follow () => boolean: whether the window ends where the stream does
    */
-  constructor({ scroller, canvas, rows, on_edge, on_follow, on_select, on_open, on_render, can_follow }) {
-    Object.assign(this, { scroller, canvas, rows, on_edge, on_follow, on_select, on_open, on_render, can_follow });
+  constructor({ scroller, canvas, rows, on_edge, on_follow, on_select, on_open, can_follow }) {
+    Object.assign(this, { scroller, canvas, rows, on_edge, on_follow, on_select, on_open, can_follow });
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     rows.addEventListener("click", (event) => {
       const row = event.target.closest(".row");
       const item = row && this.#lines.items[this.#lines.index_of(Number(row.dataset.from))];
-      if (!item || String(getSelection()) !== "") return;
-      this.follow(false);
-      this.select(item);
-      this.on_open(item);
+      if (item && String(getSelection()) === "") { this.select(item); this.on_open(item); }
     });
-    let width = 0;
-    new ResizeObserver(() => {
-      if (scroller.clientWidth !== width) this.#forget_heights();
-      width = scroller.clientWidth;
-      this.reveal_selected();
-      this.invalidate();
-    }).observe(scroller);
+    new ResizeObserver(() => { this.#forget_heights(); this.invalidate(); }).observe(scroller);
   }
 
-  /** Shows a window from the line at `offset` on, or at its end while following. */
-  show(lines, offset) {
+  show(lines) {
     this.#lines = lines;
     this.selected = null;
     this.#anchor = null;
-    this.#begin = offset;
     this.rows.replaceChildren();
     this.#elements.clear();
-    // What is seen goes back to the top at once, so that no scroll of the former window is taken for one
-    // of this.
-    this.#tops = [0];
-    this.canvas.style.height = "0px";
-    this.scroller.scrollTop = 0;
-    this.#set_top = 0;
     this.canvas.classList.toggle("folded", lines.folded);
     lines.on_change = ({ kind }) => {
       if (kind === "reset") { this.select(null); this.#anchor = null; }
@@ -108,12 +86,6 @@ export class LineView {
     if (to === items.length - 1 && by > 0 && this.can_follow()) this.follow(true);
   }
 
-  /** Brings the selected line back in sight, if there is one. */
-  reveal_selected() {
-    const at = this.selected && !this.following ? this.#lines.items.indexOf(this.selected) : -1;
-    if (at >= 0) this.#reveal(at);
-  }
-
   /** Scrolls by most of what is seen. */
   page(by) {
     if (by < 0) this.follow(false);
@@ -139,7 +111,7 @@ export class LineView {
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     if (Math.abs(scrollTop - this.#set_top) < 2) return;
-    this.#set_top = kNowhere;
+    this.#set_top = -1;
     const at_end = scrollHeight - clientHeight - scrollTop < 6;
     if (at_end && this.can_follow()) this.follow(true);
     else if (!at_end) this.follow(false);
@@ -149,7 +121,7 @@ export class LineView {
 
   #take_anchor() {
     const { items } = this.#lines;
-    if (items.length === 0) return;
+    if (items.length === 0) { this.#anchor = null; return; }
     const index = this.#index_at(this.scroller.scrollTop);
     this.#anchor = { item: items[index], delta_px: this.canvas.offsetTop + this.#tops[index] - this.scroller.scrollTop };
   }
@@ -197,7 +169,6 @@ export class LineView {
       this.#place();
       if (!this.#show_rows()) break;
     }
-    this.on_render();
     if (this.scroller.scrollTop < kNear_px) this.on_edge("top");
     if (this.scroller.scrollHeight - this.scroller.clientHeight - this.scroller.scrollTop < kNear_px) this.on_edge("bottom");
   }
@@ -206,11 +177,10 @@ export class LineView {
     let top = null;
     if (this.following) {
       top = this.scroller.scrollHeight - this.scroller.clientHeight;
-    } else if (this.#lines.items.length > 0) {
+    } else if (this.#anchor) {
       const { items } = this.#lines;
-      this.#anchor ??= { item: items[this.#lines.index_of(this.#begin)], delta_px: kBegin_px };
-      const index = this.#lines.index_of(this.#anchor.item.from);
-      top = this.canvas.offsetTop + this.#tops[index] - this.#anchor.delta_px;
+      const index = items.length > 0 ? this.#lines.index_of(this.#anchor.item.from) : -1;
+      if (index >= 0) top = this.canvas.offsetTop + this.#tops[index] - this.#anchor.delta_px;
     }
     if (top === null || Math.abs(top - this.scroller.scrollTop) < 1) return;
     this.scroller.scrollTop = top;

@@ -141,6 +141,25 @@ Result<Appended> StreamsCore::append(const HandlePtr& handle, std::span<const By
   return appended(committed->appends.at(0), options);
 }
 
+Result<StreamsCore::Marked> StreamsCore::append_marked(const HandlePtr& handle,
+                                                       std::span<const BytesView> chunks,
+                                                       const RowPut& row,
+                                                       const std::string& dropped) {
+  if (auto alive = check_alive(handle); !alive) return fail(std::move(alive.error()));
+  bool slides = false;
+  Batch batch = append_batch(*handle, chunks, {}, slides);
+  // Without chunks only the row is written; a closed stream takes that, too.
+  if (chunks.empty()) batch.appends.clear();
+  batch.puts.push_back(row);
+  if (!dropped.empty()) batch.deletes.push_back({row.space, dropped, {}});
+  const auto committed = store_.commit(batch);
+  if (!committed && committed.error().code == ErrorCode::kStale) return fail(committed.error());
+  if (!committed) return fail(append_error(*handle, committed.error()));
+  if (batch.appends.empty()) return Marked{{}, committed->row_versions.back()};
+  after_append(handle, batch, *committed, slides);
+  return Marked{committed->appends.front().next, committed->row_versions.back()};
+}
+
 // --- Guarded ------------------------------------------------------------------------------------
 
 // One append with a producer or a Stream-Seq: decide against the rows, commit under their versions,

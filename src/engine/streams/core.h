@@ -86,6 +86,14 @@ class StreamsCore : public std::enable_shared_from_this<StreamsCore> {
                           const AppendOptions& options);
   void append_async(const HandlePtr& handle, std::vector<Bytes> chunks, AppendOptions options,
                     std::function<void(Result<Appended>)> done);
+  /// Appends chunks, known to be good, with a row of the stream's home in the same commit. `kStale`
+  /// speaks of the row. `dropped`: the key of a row of that space to delete; empty for none.
+  struct Marked {
+    Offset next{};
+    std::uint64_t row_version = 0;
+  };
+  Result<Marked> append_marked(const HandlePtr& handle, std::span<const BytesView> chunks,
+                               const RowPut& row, const std::string& dropped);
 
   // --- read.cpp
   Result<Chunks> read(const HandlePtr& handle, const ReadOptions& options);

@@ -40,7 +40,8 @@ class Text:
     """Endless words, read in turn; each comes with the white space behind it."""
 
     def __init__(self, text, start):
-        self.words = re.findall(r"\S+\s*", text)
+        words = re.findall(r"\S+\s*", text)
+        self.words = [word for word in words if re.search(r"\w", word)]  # no rulers
         self.at = start % len(self.words)
 
     def take(self, count):

@@ -10,9 +10,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SESSIONS = {
     "long": ("session-24539.jsonl.zst", 24_539,
-             "01591de8fa1adee1dcc36abf848b1b9359c3ff627c05d98511f62e1cf26a8477"),
+             "91c029128c8996ba80d33e086f3ed5bf1786297c0233db8b2d7d00069c6eacf4"),
     "live": ("live.jsonl.zst", 3_000,
-             "0caac46157170b19f8a22d5d30ac790e5fa1beaf306877ae4e6ad569cd27afc5"),
+             "d953c988a1287341e1594f16c43fc835322c8c4a358157ca9493498c2cac55bd"),
 }
 KINDS = {"turn_start", "user_message", "reasoning_delta", "tool_start", "tool_end", "text_delta",
          "turn_end"}

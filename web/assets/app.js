@@ -14,6 +14,7 @@ const $ = (id) => document.getElementById(id);
 let session = null;
 let folded = "auto";
 let pending_notice = "";
+let focus_lines = false;
 
 const list = new StreamList({
   list: $("stream-list"),
@@ -40,6 +41,7 @@ const view = new LineView({
   },
   on_select: () => { if (!$("detail").hidden) show_detail(); },
   on_open: () => show_detail(),
+  on_render: () => show_edges(),
   can_follow: () => session?.attached ?? false,
 });
 
@@ -87,6 +89,8 @@ function open_stream(name, from) {
   $("follow").hidden = false;
   $("name").textContent = name;
   $("lines").setAttribute("aria-label", `Lines of ${name}`);
+  if (focus_lines) $("lines").focus();
+  focus_lines = false;
   for (const id of ["figure-lines", "figure-bytes", "figure-cursor"]) set_text(id, "\u2013");
   set_text("content-type", "");
   set_text("created", "");
@@ -314,8 +318,8 @@ on_click("detail-close", close_detail);
 on_click("retry", () => session?.live?.retry());
 $("stream-list").addEventListener("click", (event) => {
   const link = event.target.closest("a");
+  focus_lines = link !== null;
   if (link && link.hash === location.hash) route();
-  if (link) requestAnimationFrame(() => $("lines").focus());
 });
 
 addEventListener("hashchange", route);

@@ -9,6 +9,8 @@ const kOverscan_px = 600;
 const kRawRow_px = 26;
 const kFoldedGuess_px = 64;
 const kNear_px = 1_500;
+const kBegin_px = 52;
+const kNowhere = -100;
 
 export class LineView {
   following = true;
@@ -17,32 +19,52 @@ export class LineView {
   #tops = [0];
   #elements = new Map();
   #anchor = null;
-  #set_top = -1;
+  #begin = 0;
+  #set_top = kNowhere;
   #frame = 0;
 
   /**
    * @param on_edge ("top" | "bottom"): the reader nears an end of the window.
    * @param on_follow (following)
    * @param on_select (item | null)
+   * @param on_open (): the selected line is to be shown in full
+   * @param on_render ()
    * @param can_follow () => boolean: whether the window ends where the stream does
    */
-  constructor({ scroller, canvas, rows, on_edge, on_follow, on_select, on_open, can_follow }) {
-    Object.assign(this, { scroller, canvas, rows, on_edge, on_follow, on_select, on_open, can_follow });
+  constructor({ scroller, canvas, rows, on_edge, on_follow, on_select, on_open, on_render, can_follow }) {
+    Object.assign(this, { scroller, canvas, rows, on_edge, on_follow, on_select, on_open, on_render, can_follow });
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     rows.addEventListener("click", (event) => {
       const row = event.target.closest(".row");
       const item = row && this.#lines.items[this.#lines.index_of(Number(row.dataset.from))];
-      if (item && String(getSelection()) === "") { this.select(item); this.on_open(item); }
+      if (!item || String(getSelection()) !== "") return;
+      this.follow(false);
+      this.select(item);
+      this.on_open(item);
     });
-    new ResizeObserver(() => { this.#forget_heights(); this.invalidate(); }).observe(scroller);
+    let width = 0;
+    new ResizeObserver(() => {
+      if (scroller.clientWidth !== width) this.#forget_heights();
+      width = scroller.clientWidth;
+      this.reveal_selected();
+      this.invalidate();
+    }).observe(scroller);
   }
 
-  show(lines) {
+  /** Shows a window from the line at `offset` on, or at its end while following. */
+  show(lines, offset) {
     this.#lines = lines;
     this.selected = null;
     this.#anchor = null;
+    this.#begin = offset;
     this.rows.replaceChildren();
     this.#elements.clear();
+    // What is seen goes back to the top at once, so that no scroll of the former window is taken for one
+    // of this.
+    this.#tops = [0];
+    this.canvas.style.height = "0px";
+    this.scroller.scrollTop = 0;
+    this.#set_top = 0;
     this.canvas.classList.toggle("folded", lines.folded);
     lines.on_change = ({ kind }) => {
       if (kind === "reset") { this.select(null); this.#anchor = null; }
@@ -86,6 +108,12 @@ export class LineView {
     if (to === items.length - 1 && by > 0 && this.can_follow()) this.follow(true);
   }
 
+  /** Brings the selected line back in sight, if there is one. */
+  reveal_selected() {
+    const at = this.selected && !this.following ? this.#lines.items.indexOf(this.selected) : -1;
+    if (at >= 0) this.#reveal(at);
+  }
+
   /** Scrolls by most of what is seen. */
   page(by) {
     if (by < 0) this.follow(false);
@@ -111,7 +139,7 @@ export class LineView {
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     if (Math.abs(scrollTop - this.#set_top) < 2) return;
-    this.#set_top = -1;
+    this.#set_top = kNowhere;
     const at_end = scrollHeight - clientHeight - scrollTop < 6;
     if (at_end && this.can_follow()) this.follow(true);
     else if (!at_end) this.follow(false);
@@ -121,7 +149,7 @@ export class LineView {
 
   #take_anchor() {
     const { items } = this.#lines;
-    if (items.length === 0) { this.#anchor = null; return; }
+    if (items.length === 0) return;
     const index = this.#index_at(this.scroller.scrollTop);
     this.#anchor = { item: items[index], delta_px: this.canvas.offsetTop + this.#tops[index] - this.scroller.scrollTop };
   }
@@ -169,6 +197,7 @@ export class LineView {
       this.#place();
       if (!this.#show_rows()) break;
     }
+    this.on_render();
     if (this.scroller.scrollTop < kNear_px) this.on_edge("top");
     if (this.scroller.scrollHeight - this.scroller.clientHeight - this.scroller.scrollTop < kNear_px) this.on_edge("bottom");
   }
@@ -177,10 +206,11 @@ export class LineView {
     let top = null;
     if (this.following) {
       top = this.scroller.scrollHeight - this.scroller.clientHeight;
-    } else if (this.#anchor) {
+    } else if (this.#lines.items.length > 0) {
       const { items } = this.#lines;
-      const index = items.length > 0 ? this.#lines.index_of(this.#anchor.item.from) : -1;
-      if (index >= 0) top = this.canvas.offsetTop + this.#tops[index] - this.#anchor.delta_px;
+      this.#anchor ??= { item: items[this.#lines.index_of(this.#begin)], delta_px: kBegin_px };
+      const index = this.#lines.index_of(this.#anchor.item.from);
+      top = this.canvas.offsetTop + this.#tops[index] - this.#anchor.delta_px;
     }
     if (top === null || Math.abs(top - this.scroller.scrollTop) < 1) return;
     this.scroller.scrollTop = top;
@@ -193,7 +223,7 @@ export class LineView {
     const top = this.scroller.scrollTop;
     const first = this.#index_at(top - kOverscan_px);
     const last = Math.min(items.length - 1, this.#index_at(top + this.scroller.clientHeight + kOverscan_px));
-    this.rows.style.transform = `translateY(${this.#tops[first] ?? 0}px)`;
+    this.rows.style.top = `${this.#tops[first] ?? 0}px`;
 
     const kept = new Set();
     let before = null;

@@ -5,7 +5,7 @@
 //   catching-up   caught-up                      live
 //   live          chunk                          live
 //   any of these  end                            ended         (the stream was closed: no more lines)
-//   any of these  goodbye, drop, failure, 5xx    waiting       (says which; counts down)
+//   any of these  goodbye, error, drop, 5xx      waiting       (says which; counts down)
 //   waiting       time is up, retry()            connecting
 //   connecting    4xx                            refused       (says why)
 //   any           stop()                         stopped
@@ -13,6 +13,7 @@
 // Invariants: the cursor moves only past lines handed on, so a line is handed on once whatever happens
 // to the connection; there is at most one connection.
 import { Refused, from_base64, is_base64, open_events, token_offset } from "./api.js";
+import { parse_object } from "./lines.js";
 import { kSilence, read_events } from "./sse.js";
 
 const kFirstDelayMs = 250;
@@ -116,6 +117,8 @@ export class Live {
       return { kind: "end" };
     } else if (event.type === "goodbye") {
       return { kind: "goodbye", why: "the server said goodbye: a planned stop" };
+    } else if (event.type === "error") {
+      return { kind: "drop", why: parse_object(event.data)?.message ?? "the server could not read on" };
     }
     return null;
   }

@@ -112,7 +112,7 @@ export class Session {
     lines.reset(at);
     this.lines = lines;
     this.#loading = { top: false, bottom: false };
-    view.show(lines);
+    view.show(lines, at);
     view.follow(from === null);
     this.edge("bottom");
   }

@@ -245,10 +245,14 @@ void HotBlock::add(BytesView record) {
   header_.raw_bytes = static_cast<std::uint32_t>(bytes_.size() - kBlockHeaderBytes);
 }
 
-HotBlock HotBlock::next() const {
-  BlockHeader header = header_;
-  header.bytes_before += header_.payload_bytes;
-  return {BlockKey::make(key_.log_id(), state().tail), header};
+void HotBlock::advance() {
+  key_ = BlockKey::make(key_.log_id(), state().tail);
+  header_.bytes_before += header_.payload_bytes;
+  header_.count = 0;
+  header_.raw_bytes = 0;
+  header_.payload_bytes = 0;
+  if (bytes_.capacity() > 2 * kHotBlockBytesMax) bytes_ = {};
+  bytes_.assign(kBlockHeaderBytes, '\0');
 }
 
 BytesView HotBlock::finish() {
@@ -257,14 +261,11 @@ BytesView HotBlock::finish() {
   return bytes_;
 }
 
-std::string sealed_raw(const std::vector<Record>& records) {
-  std::string raw;
-  std::size_t bytes = 0;
-  for (const Record& record : records) bytes += record.bytes.size() + 2;
-  raw.reserve(bytes);
-  for (const Record& record : records) add_varint(raw, record.bytes.size());
-  for (const Record& record : records) raw.append(record.bytes);
-  return raw;
+void add_sealed(const std::vector<Record>& records, std::string& lengths, std::string& payloads) {
+  for (const Record& record : records) {
+    add_varint(lengths, record.bytes.size());
+    payloads.append(record.bytes);
+  }
 }
 
 std::string sealed_block(BlockKey key, BlockHeader header, BytesView compressed) {

@@ -118,8 +118,8 @@ class HotBlock {
   /// Whether one more record of this size keeps it within a page. An empty block takes any record.
   [[nodiscard]] bool fits(std::size_t record_bytes) const;
   void add(BytesView record);
-  /// The empty block that comes after this one.
-  [[nodiscard]] HotBlock next() const;
+  /// Becomes the empty block that comes after itself.
+  void advance();
   /// The block as it is to be stored; valid until the next change.
   [[nodiscard]] BytesView finish();
 
@@ -129,8 +129,8 @@ class HotBlock {
   std::string bytes_{};
 };
 
-/// The raw body of a sealed block of these records: what is to be compressed.
-[[nodiscard]] std::string sealed_raw(const std::vector<Record>& records);
+/// Adds records to the two halves of a sealed block's raw body: lengths, then payloads.
+void add_sealed(const std::vector<Record>& records, std::string& lengths, std::string& payloads);
 /// A sealed block around a compressed body. `header.raw_bytes` and the rest must be set.
 [[nodiscard]] std::string sealed_block(BlockKey key, BlockHeader header, BytesView compressed);
 

@@ -86,7 +86,7 @@ struct ReadBudget {
       return false;
     }
     first = false;
-    records -= records > 0 ? 1 : 0;
+    records -= records > 0 && size <= bytes ? 1 : records;  // nothing follows one that is too large
     bytes -= size < bytes ? size : bytes;
     return true;
   }

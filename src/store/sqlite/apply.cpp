@@ -97,7 +97,8 @@ Result<void> Applier::finish() {
   grown_.clear();
   std::erase_if(dirty_, [](const Slot* slot) { return slot->tail.bytes() <= kSlotBytesMax; });
   if (!dirty_.empty()) {
-    std::erase_if(slots_, [](const auto& item) { return item.second.tail.bytes() > kSlotBytesMax; });
+    std::erase_if(slots_,
+                  [](const auto& item) { return item.second.tail.bytes() > kSlotBytesMax; });
   }
   dirty_.clear();
 

@@ -104,8 +104,7 @@ Result<void> Applier::create(const Batch& batch, const LogCreate& create, Slot& 
   }
   slot.exists = true;
   slot.id = id;
-  slot.tail =
-      core::HotBlock{core::BlockKey::make(id, create.first), {.log_first = create.first}};
+  slot.tail = core::HotBlock{core::BlockKey::make(id, create.first), {.log_first = create.first}};
   touch(slot);
   ++tally_.rows;
   made_.emplace_back(log_path(batch.home, create.log), id);

@@ -16,9 +16,9 @@ std::string log_text(std::string_view home, std::string_view log) {
 Error block_error(std::string_view home, std::string_view log, core::BlockKey key,
                   const core::BlockFault& fault) {
   const Offset at = fault.record.value_or(key.first());
-  const std::string where =
-      fault.record ? fmt::format("record {}", at.value)
-                   : fmt::format("the block that begins at offset {}", at.value);
+  const std::string where = fault.record
+                                ? fmt::format("record {}", at.value)
+                                : fmt::format("the block that begins at offset {}", at.value);
   return Error{ErrorCode::kCorrupt,
                fmt::format("{} is damaged: {} cannot be trusted: {}; check the store and restore a "
                            "backup",

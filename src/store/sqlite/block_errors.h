@@ -1,5 +1,5 @@
-// What the parts of the SQLite store share about blocks and rows: ranges of keys, checksums, and the
-// errors that name a broken one.
+// What the parts of the SQLite store share about blocks and rows: ranges of keys, checksums, and
+// the errors that name a broken one.
 #pragma once
 
 #include <cstdint>

@@ -119,9 +119,10 @@ class Checker {
                         before.tail.value, key.first().value));
     }
     if (before.bytes != header.bytes_before) {
-      fault(fmt::format("log '{}' of '{}': {} bytes are counted before offset {}, but {} were there",
-                        core::printable(log.name.log), core::printable(log.name.home),
-                        header.bytes_before, key.first().value, before.bytes));
+      fault(
+          fmt::format("log '{}' of '{}': {} bytes are counted before offset {}, but {} were there",
+                      core::printable(log.name.log), core::printable(log.name.home),
+                      header.bytes_before, key.first().value, before.bytes));
     }
   }
 

@@ -49,8 +49,8 @@ class Checkpointer {
 
   Setup setup_;
   std::atomic<std::uint64_t> wal_bytes_{0};
-  std::uint64_t next_at_ = 0;          // when to wake the thread; the writer's own
-  std::uint64_t next_hold_back_ = 0;   // when to wait for a restart; the writer's own
+  std::uint64_t next_at_ = 0;         // when to wake the thread; the writer's own
+  std::uint64_t next_hold_back_ = 0;  // when to wait for a restart; the writer's own
 
   std::mutex mutex_;
   std::condition_variable wakes_;

@@ -18,9 +18,10 @@ Error sqlite_error(int code, std::string_view detail, std::string_view doing) {
                                     advice.empty() ? "" : ": ", advice)};
   };
   if (is_sync_failure(code)) {
-    return say(ErrorCode::kStopped,
-               "the disk did not confirm a write, so what it holds is not known; check the disk and "
-               "reopen the store");
+    return say(
+        ErrorCode::kStopped,
+        "the disk did not confirm a write, so what it holds is not known; check the disk and "
+        "reopen the store");
   }
   switch (code & 0xFF) {
     case SQLITE_FULL: return say(ErrorCode::kDiskFull, "free some space and try again");
@@ -61,8 +62,8 @@ Error Connection::error(std::string_view doing) const {
   const int primary = code & 0xFF;
   const bool of_system = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
   if (of_system && system != 0) detail += fmt::format(", {}", std::strerror(system));
-  const bool full = primary == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT) &&
-                    !is_sync_failure(code);
+  const bool full =
+      primary == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT) && !is_sync_failure(code);
   return sqlite_error(full ? SQLITE_FULL : code, detail, fmt::format("{} '{}'", doing, path_));
 }
 

@@ -115,9 +115,9 @@ Result<Reader::Block> Reader::find_tail(const LogKey& log) {
 Result<void> Reader::walk(const LogKey& log, const Block& tail, Offset from,
                           const std::function<Result<bool>(const Block&)>& visit) {
   const auto gap = [&](Offset expected, core::BlockKey found) {
-    return fail(block_error(log.home, log.log, found,
-                            {.what = fmt::format("the records before it, from {} on, are missing",
-                                                 expected.value)}));
+    return fail(block_error(
+        log.home, log.log, found,
+        {.what = fmt::format("the records before it, from {} on, are missing", expected.value)}));
   };
   if (from >= tail.key.first()) {
     auto more = visit(tail);
@@ -373,8 +373,8 @@ Result<std::optional<Row>> Reader::get(std::string_view space, std::string_view 
 Result<std::vector<Row>> Reader::scan(std::string_view space, const KeyRange& range,
                                       std::size_t limit) {
   const bool open = range.to.empty();
-  Statement& statement = range.descending ? (open ? scan_down_open_ : scan_down_)
-                                          : (open ? scan_up_open_ : scan_up_);
+  Statement& statement =
+      range.descending ? (open ? scan_down_open_ : scan_down_) : (open ? scan_up_open_ : scan_up_);
   const Using use{statement};
   statement.bind_text(1, space);
   statement.bind_blob(2, range.from);

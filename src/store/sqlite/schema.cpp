@@ -67,12 +67,12 @@ Result<void> refuse_strangers(Connection& connection, std::int64_t versions) {
   const auto version = connection.number("PRAGMA user_version");
   if (!version) return fail(version.error());
   if (*version > versions) {
-    return fail(Error{ErrorCode::kSchema,
-                      fmt::format("'{}' has schema version {}, and this program knows {}: a newer "
-                                  "program made it; use that one",
-                                  connection.path(), *version, versions)}
-                    .with(static_cast<std::uint64_t>(versions),
-                          static_cast<std::uint64_t>(*version)));
+    return fail(
+        Error{ErrorCode::kSchema,
+              fmt::format("'{}' has schema version {}, and this program knows {}: a newer "
+                          "program made it; use that one",
+                          connection.path(), *version, versions)}
+            .with(static_cast<std::uint64_t>(versions), static_cast<std::uint64_t>(*version)));
   }
   return {};
 }

@@ -182,9 +182,9 @@ Result<void> LogSealer::close_segment(Segment& segment) {
   payloads_.clear();
   const std::string compressed = compressor_.compress(raw);
   scratch_.resize(raw.size());
-  HOLDFAST_CHECK(decompressor_.decompress(compressed, scratch_.data(), scratch_.size()) &&
-                     scratch_ == raw,
-                 "compressed bytes came back changed");
+  HOLDFAST_CHECK(
+      decompressor_.decompress(compressed, scratch_.data(), scratch_.size()) && scratch_ == raw,
+      "compressed bytes came back changed");
   segment.header.closed = false;
   segment.header.raw_bytes = static_cast<std::uint32_t>(raw.size());
   segment.block = core::sealed_block(segment.sources.front().key, segment.header, compressed);
@@ -287,7 +287,8 @@ void BackgroundSealer::run() {
     lock.unlock();
     if (!sealer) sealer = make_();
     if (sealer) {
-      // What fails here (a full disk, a damaged block) is met, and told, by whoever reads or checks.
+      // What fails here (a full disk, a damaged block) is met, and told, by whoever reads or
+      // checks.
       SealReport report;
       (void)(*sealer)->seal(
           id, LogSealer::Extent::kWholeSegments, report, [](std::uint64_t) {}, ended);

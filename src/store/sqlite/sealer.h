@@ -40,8 +40,8 @@ class LogSealer {
   [[nodiscard]] static Result<std::unique_ptr<LogSealer>> make(Connection connection,
                                                                Writer& writer);
 
-  /// Adds what was done to `report`; calls `looked` with how many blocks were read. `ended` makes it
-  /// return early.
+  /// Adds what was done to `report`; calls `looked` with how many blocks were read. `ended` makes
+  /// it return early.
   Result<void> seal(std::uint64_t log_id, Extent extent, SealReport& report,
                     const std::function<void(std::uint64_t)>& looked,
                     const std::function<bool()>& ended);

@@ -265,8 +265,8 @@ Result<SealReport> SqliteStoreImpl::seal(const Progress& progress) {
     if (!ids) return fail(std::move(ids.error()));
     if (ids->empty()) break;
     for (const std::uint64_t id : *ids) {
-      auto ok = (*sealer)->seal(
-          id, LogSealer::Extent::kEverything, report, looked, [] { return false; });
+      auto ok =
+          (*sealer)->seal(id, LogSealer::Extent::kEverything, report, looked, [] { return false; });
       if (!ok) return fail(std::move(ok.error()));
     }
     after = ids->back();
@@ -283,7 +283,8 @@ Result<std::string> find_file(const std::string& path, const SqliteOptions& opti
   if (!options.vfs.empty()) return path;
   namespace fs = std::filesystem;
   std::error_code error;
-  std::string file = fs::is_directory(path, error) ? (fs::path{path} / "holdfast.db").string() : path;
+  std::string file =
+      fs::is_directory(path, error) ? (fs::path{path} / "holdfast.db").string() : path;
   const fs::path parent = fs::absolute(file, error).parent_path();
   if (!fs::is_directory(parent, error)) {
     return fail(options.must_exist ? ErrorCode::kNotFound : ErrorCode::kIo,

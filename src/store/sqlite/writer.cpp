@@ -184,9 +184,8 @@ void Writer::answer(std::unique_lock<std::mutex>& lock, const Group& group) {
 void Writer::run_committer() {
   std::unique_lock lock{mutex_};
   for (;;) {
-    committer_wakes_.wait(lock, [&] {
-      return committer_leads_ || (ending_ && queue_.empty() && !led_);
-    });
+    committer_wakes_.wait(lock,
+                          [&] { return committer_leads_ || (ending_ && queue_.empty() && !led_); });
     if (!committer_leads_) return;
     committer_leads_ = false;
     lead(lock);
@@ -249,8 +248,7 @@ void Writer::carry_out_together(std::span<Waiter* const> group) {
   }
   applier_->abandon();
   setup_.bell.writer_done();
-  if (is_sync_failure(setup_.connection.error_code()) ||
-      ok.error().code == ErrorCode::kStopped) {
+  if (is_sync_failure(setup_.connection.error_code()) || ok.error().code == ErrorCode::kStopped) {
     stop();
   }
   // What one batch of a group has no space for, the others may have.

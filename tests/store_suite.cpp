@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <holdfast/sqlite_store.h>
+
 #include "sim/temp_dir.h"
 
 namespace holdfast::suite {
@@ -15,11 +17,38 @@ class MemoryUnderTest final : public StoreUnderTest {
   std::unique_ptr<Store> store_ = make_memory_store(clock);
 };
 
+class SqliteUnderTest final : public StoreUnderTest {
+ public:
+  explicit SqliteUnderTest(Durability durability) : durability_{durability} { store_ = open(); }
+
+  [[nodiscard]] Store& store() override { return *store_; }
+  std::unique_ptr<Store> open_another() override { return open(); }
+  bool reopen() override {
+    store_.reset();
+    store_ = open();
+    return true;
+  }
+
+ private:
+  std::unique_ptr<Store> open() {
+    return ok(
+        open_sqlite_store(dir_.file("store.db"), {.durability = durability_, .clock = &clock}));
+  }
+
+  sim::TempDir dir_;
+  Durability durability_;
+  std::unique_ptr<Store> store_;
+};
+
 }  // namespace
 
 std::vector<StoreKind> store_kinds() {
   std::vector<StoreKind> kinds;
   kinds.push_back({"Memory", [] { return std::make_unique<MemoryUnderTest>(); }});
+  kinds.push_back(
+      {"SqliteFull", [] { return std::make_unique<SqliteUnderTest>(Durability::kFull); }});
+  kinds.push_back(
+      {"SqliteRelaxed", [] { return std::make_unique<SqliteUnderTest>(Durability::kRelaxed); }});
   return kinds;
 }
 

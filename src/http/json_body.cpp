@@ -61,7 +61,7 @@ Result<std::vector<BytesView>> split_json_body(BytesView body) {
   return values;
 }
 
-std::string json_array(const std::vector<Chunk>& chunks) {
+std::string json_array(std::span<const Chunk> chunks) {
   std::size_t size = 2 + chunks.size();
   for (const Chunk& chunk : chunks) size += chunk.bytes.size();
   std::string text;

@@ -1,6 +1,7 @@
 // JSON bodies of streams: one level of array is a list of chunks.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ namespace holdfast::http {
 [[nodiscard]] Result<std::vector<BytesView>> split_json_body(BytesView body);
 
 /// Chunks as one JSON array.
-[[nodiscard]] std::string json_array(const std::vector<Chunk>& chunks);
+[[nodiscard]] std::string json_array(std::span<const Chunk> chunks);
 
 /// Whether a media type is JSON as the protocol means it: "application/json", whatever its
 /// parameters.

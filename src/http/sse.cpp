@@ -12,12 +12,21 @@
 namespace holdfast::http {
 namespace {
 
+constexpr std::uint8_t kHeadBytes = 10;
 constexpr std::int64_t kIntervalMs = 20'000;
 constexpr std::int64_t kIntervalsBeganMs = 1'728'432'000'000;  // 2024-10-09T00:00:00Z
 
 }  // namespace
 
-FrameBuilder::FrameBuilder() : bytes_(Frame::kHeadBytes, '0') {}
+FramePtr raw_frame(std::string bytes) {
+  auto frame = std::make_shared<Frame>();
+  frame->bytes = std::move(bytes);
+  return frame;
+}
+
+FrameBuilder::FrameBuilder() : bytes_(kHeadBytes, '0') {}
+
+bool FrameBuilder::empty() const { return bytes_.size() == kHeadBytes; }
 
 void FrameBuilder::raw(std::string_view text) { bytes_.append(text); }
 void FrameBuilder::end_event() { bytes_.push_back('\n'); }
@@ -55,7 +64,7 @@ void FrameBuilder::data(std::string_view text) {
 }
 
 FramePtr FrameBuilder::finish() {
-  const std::size_t payload = bytes_.size() - Frame::kHeadBytes;
+  const std::size_t payload = bytes_.size() - kHeadBytes;
   HOLDFAST_CHECK(payload > 0 && payload <= 0xffffffffu, "a frame's length must fit its head");
   fmt::format_to_n(bytes_.data(), 8, "{:08x}", payload);
   bytes_[8] = '\r';
@@ -64,7 +73,27 @@ FramePtr FrameBuilder::finish() {
   bytes_.shrink_to_fit();
   auto frame = std::make_shared<Frame>();
   frame->bytes = std::move(bytes_);
+  frame->head = kHeadBytes;
+  frame->tail = 2;
   return frame;
+}
+
+FramePtr encode_batch(Form form, std::string_view content_type, const Batch& batch) {
+  FrameBuilder frame;
+  if (form == Form::kProtocol) {
+    add_data(frame, batch.chunks, content_type);
+    if (!frame.empty() || batch.closed || batch.tells_caught_up) {
+      add_control(frame, {.next = batch.next,
+                          .interval = batch.interval,
+                          .up_to_date = batch.at_tail,
+                          .closed = batch.closed});
+    }
+  } else {
+    add_events(frame, batch.chunks, content_type);
+    if (batch.at_tail && batch.tells_caught_up) add_marker(frame, "caught-up", batch.next);
+    if (batch.closed) add_marker(frame, "end", batch.next);
+  }
+  return frame.empty() ? nullptr : frame.finish();
 }
 
 void add_control(FrameBuilder& frame, const Control& control) {
@@ -84,7 +113,7 @@ void add_data(FrameBuilder& frame, std::span<const Chunk> chunks, std::string_vi
   if (chunks.empty()) return;
   std::string joined;
   if (is_json(content_type)) {
-    joined = json_array({chunks.begin(), chunks.end()});
+    joined = json_array(chunks);
   } else {
     for (const Chunk& chunk : chunks) joined.append(chunk.bytes);
     if (!is_text(content_type)) joined = base64(joined);

@@ -20,20 +20,23 @@
 
 namespace holdfast::http {
 
-/// Encoded events, ready for the socket. Immutable once made.
+/// Bytes ready for the socket. Immutable once made.
 struct Frame {
-  /// "0000002a\r\n" events "\r\n": an HTTP chunk.
+  /// "0000002a\r\n" events "\r\n": an HTTP chunk. Or bytes that stand for themselves (head 0).
   std::string bytes;
+  std::uint8_t head = 0;  ///< how many of the bytes are the HTTP chunk's own...
+  std::uint8_t tail = 0;
 
-  static constexpr std::size_t kHeadBytes = 10;
-  static constexpr std::size_t kTailBytes = 2;
   [[nodiscard]] std::string_view chunked() const { return bytes; }
   /// Without the chunk's own bytes, for clients of HTTP/1.0.
   [[nodiscard]] std::string_view plain() const {
-    return std::string_view{bytes}.substr(kHeadBytes, bytes.size() - kHeadBytes - kTailBytes);
+    return std::string_view{bytes}.substr(head, bytes.size() - head - tail);
   }
 };
 using FramePtr = std::shared_ptr<const Frame>;
+
+/// Bytes as they are.
+[[nodiscard]] FramePtr raw_frame(std::string bytes);
 
 /// Puts events into a frame.
 class FrameBuilder {
@@ -46,6 +49,7 @@ class FrameBuilder {
   void end_event();
   void comment(std::string_view text);
   void raw(std::string_view text);
+  [[nodiscard]] bool empty() const;
   [[nodiscard]] FramePtr finish();
 
  private:
@@ -67,6 +71,21 @@ void add_data(FrameBuilder& frame, std::span<const Chunk> chunks, std::string_vi
 void add_events(FrameBuilder& frame, std::span<const Chunk> chunks, std::string_view content_type);
 /// `event: NAME`, with the cursor as id and in its data.
 void add_marker(FrameBuilder& frame, std::string_view name, Offset cursor);
+
+/// How a connection reads a stream.
+enum class Form : std::uint8_t { kProtocol, kEvents, kList, kPoll };
+
+/// Chunks that were read together, and what the reader is told of where it stands.
+struct Batch {
+  std::span<const Chunk> chunks{};
+  Offset next{};
+  bool at_tail = false;
+  bool closed = false;
+  bool tells_caught_up = false;  ///< the first time this reader is at the tail
+  std::uint64_t interval = 0;    ///< the protocol's cursor
+};
+/// The batch as one frame; null if there is nothing to say.
+[[nodiscard]] FramePtr encode_batch(Form form, std::string_view content_type, const Batch& batch);
 
 [[nodiscard]] std::string base64(std::string_view bytes);
 

@@ -83,6 +83,14 @@ Socket::Socket(Loop& loop, int fd) : state_{std::make_shared<State>(loop.impl().
 
 Socket::~Socket() { close(); }
 
+Socket& Socket::operator=(Socket&& other) noexcept {
+  if (this != &other) {
+    close();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
 void Socket::set_events(SocketEvents* events) { state_->events = events; }
 
 void Socket::wait_readable() {

@@ -70,7 +70,7 @@ class Socket {
   /// Takes over `fd`, a stream socket.
   Socket(Loop& loop, int fd);
   Socket(Socket&&) noexcept = default;
-  Socket& operator=(Socket&&) noexcept = default;
+  Socket& operator=(Socket&& other) noexcept;
   ~Socket();
 
   [[nodiscard]] explicit operator bool() const { return state_ != nullptr; }

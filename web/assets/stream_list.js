@@ -12,7 +12,6 @@ export class StreamList {
   #current = null;
   #request = null;
   #abort = null;
-  #changes = 0;
 
   constructor({ list, note, on_refused, on_changed }) {
     Object.assign(this, { list, note, on_refused, on_changed });
@@ -23,7 +22,6 @@ export class StreamList {
   start() {
     if (this.#abort) return;
     this.#abort = new AbortController();
-    this.reload();
     this.#listen(this.#abort.signal);
   }
 
@@ -86,11 +84,14 @@ export class StreamList {
       this.note.textContent = "";
       return page;
     } catch (error) {
-      if (error.name === "AbortError") return null;
-      if (error instanceof Refused) this.on_refused(error);
-      this.note.textContent = error instanceof Refused ? error.message : "The server does not answer; trying again.";
+      if (error.name !== "AbortError") this.#failed(error);
       return null;
     }
+  }
+
+  #failed(error) {
+    if (error instanceof Refused) this.on_refused(error);
+    this.note.textContent = error instanceof Refused ? error.message : "The server does not answer; trying again.";
   }
 
   async #scrolled() {
@@ -122,8 +123,8 @@ export class StreamList {
     for (let delay_ms = 500; !signal.aborted;) {
       try {
         const response = await open_list_events(signal);
-        if (this.#changes > 0) this.reload();
-        this.#changes += 1;
+        // Read once changes are told of, so that none falls between.
+        this.reload();
         delay_ms = 500;
         await read_events(response, {
           signal,
@@ -134,6 +135,7 @@ export class StreamList {
         });
       } catch (error) {
         if (signal.aborted) return;
+        this.#failed(error);
         if (error instanceof Refused && error.status < 500) return;
       }
       await new Promise((resolve) => setTimeout(resolve, delay_ms / 2 + (Math.random() * delay_ms) / 2));

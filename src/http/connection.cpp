@@ -144,8 +144,7 @@ void Connection::look_at_request() {
     return respond(error_response(parser_.status(), error));
   }
   if (parser_.state() == State::kHead) return;
-  if (!std::exchange(head_seen_, true)) began_body();
-  if (stage_ != Stage::kReading) return;
+  if (!std::exchange(head_seen_, true) && !began_body()) return;
   if (context_.metrics.body_bytes > context_.options.body_memory_bytes_max) {
     close_after_ = true;
     stage_ = Stage::kHandling;
@@ -162,20 +161,23 @@ void Connection::look_at_request() {
   handler_.handle(shared_from_this());
 }
 
-// The head is there: what it shows to be refused is refused before the body is read.
-void Connection::began_body() {
+// The head is there: what it shows to be refused is refused before the body is read, and then it
+// gives false.
+bool Connection::began_body() {
   const bool whole = parser_.state() == RequestParser::State::kDone;
   if (auto refusal = context_.access.refuse(request())) {
     if (!whole) close_after_ = true;
     stage_ = Stage::kHandling;
-    return respond(std::move(*refusal));
+    respond(std::move(*refusal));
+    return false;
   }
-  if (whole) return;
+  if (whole) return true;
   context_.body.add(*this);
   if (request().expects_continue) {
     const std::array<std::string_view, 1> go_on{"HTTP/1.1 100 Continue\r\n\r\n"};
     socket_.write(go_on);
   }
+  return true;
 }
 
 void Connection::account_body() {

@@ -98,7 +98,7 @@ class Connection final : public rt::SocketEvents,
   void read_some();
   void take(std::string_view bytes);
   void look_at_request();
-  void began_body();
+  bool began_body();
   void account_body();
   void flush();
   void answered();

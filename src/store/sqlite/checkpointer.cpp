@@ -59,9 +59,14 @@ void Checkpointer::hold_back(Connection& writer) {
   // Where a reader holds on to old pages the restart fails after a while; commits then go on, and
   // it is tried again when there is more to gain.
   next_hold_back_ = bytes + setup_.checkpoint_bytes;
+  checkpoint(writer, SQLITE_CHECKPOINT_RESTART);
+}
+
+void Checkpointer::checkpoint(Connection& connection, int mode) {
   int frames = 0;
   int copied = 0;
-  sqlite3_wal_checkpoint_v2(writer.get(), "main", SQLITE_CHECKPOINT_RESTART, &frames, &copied);
+  const int rc = sqlite3_wal_checkpoint_v2(connection.get(), "main", mode, &frames, &copied);
+  if (is_sync_failure(rc)) setup_.sync_failed();
   if (copied > 0) Counters::add(setup_.counters.syncs, kSyncsOfCheckpoint);
 }
 
@@ -75,11 +80,7 @@ void Checkpointer::run() {
     lock.unlock();
     if (!connection) connection = setup_.open();
     if (connection) {
-      int frames = 0;
-      int copied = 0;
-      sqlite3_wal_checkpoint_v2(connection->get(), "main", SQLITE_CHECKPOINT_PASSIVE, &frames,
-                                &copied);
-      if (copied > 0) Counters::add(setup_.counters.syncs, kSyncsOfCheckpoint);
+      checkpoint(*connection, SQLITE_CHECKPOINT_PASSIVE);
       setup_.bell.writer_done();  // one that wants to restart the WAL may wait for this
     }
     lock.lock();

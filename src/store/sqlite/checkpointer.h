@@ -29,6 +29,8 @@ class Checkpointer {
     std::function<Result<Connection>()> open;
     Bell& bell;
     Counters& counters;
+    /// A sync failed, so nothing more may be written. On the writer's or the checkpointer's thread.
+    std::function<void()> sync_failed;
   };
   explicit Checkpointer(Setup setup) : setup_{std::move(setup)} {}
   Checkpointer(const Checkpointer&) = delete;
@@ -45,6 +47,7 @@ class Checkpointer {
  private:
   static int on_commit(void* self, sqlite3* db, const char* name, int frames);
   void note(int frames);
+  void checkpoint(Connection& connection, int mode);
   void run();
 
   Setup setup_;

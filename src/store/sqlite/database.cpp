@@ -72,20 +72,33 @@ Result<void> Connection::execute(const char* sql) {
   return fail(error("use"));
 }
 
-Result<std::int64_t> Connection::number(const char* sql) {
+// Runs a statement to its end, for what it does there counts too: a pragma answers before its
+// transaction commits. `take` gets the first row.
+template <typename Take>
+Result<void> Connection::first_row(const char* sql, Take take) {
   auto statement = Statement::prepare(*this, sql);
   if (!statement) return fail(std::move(statement.error()));
-  const int rc = statement->step();
-  if (rc != SQLITE_ROW && rc != SQLITE_DONE) return fail(error("read"));
-  return rc == SQLITE_ROW ? statement->column(0) : 0;
+  int rc = statement->step();
+  if (rc == SQLITE_ROW) {
+    take(*statement);
+    while (rc == SQLITE_ROW) rc = statement->step();
+  }
+  if (rc != SQLITE_DONE) return fail(error("use"));
+  return {};
+}
+
+Result<std::int64_t> Connection::number(const char* sql) {
+  std::int64_t value = 0;
+  auto ok = first_row(sql, [&](const Statement& row) { value = row.column(0); });
+  if (!ok) return fail(std::move(ok.error()));
+  return value;
 }
 
 Result<std::string> Connection::text(const char* sql) {
-  auto statement = Statement::prepare(*this, sql);
-  if (!statement) return fail(std::move(statement.error()));
-  const int rc = statement->step();
-  if (rc != SQLITE_ROW && rc != SQLITE_DONE) return fail(error("read"));
-  return rc == SQLITE_ROW ? std::string{statement->column_bytes(0)} : std::string{};
+  std::string value;
+  auto ok = first_row(sql, [&](const Statement& row) { value = row.column_bytes(0); });
+  if (!ok) return fail(std::move(ok.error()));
+  return value;
 }
 
 void Connection::rollback() noexcept {

@@ -47,6 +47,9 @@ class Connection {
   [[nodiscard]] std::uint32_t data_version() const;
 
  private:
+  template <typename Take>
+  Result<void> first_row(const char* sql, Take take);
+
   struct Close {
     void operator()(sqlite3* db) const noexcept { sqlite3_close(db); }
   };

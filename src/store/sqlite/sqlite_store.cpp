@@ -52,7 +52,8 @@ class SqliteStoreImpl final : public SqliteStore {
                             .bytes_max = options_.wal_bytes_max,
                             .open = [this] { return connect(); },
                             .bell = *bell_,
-                            .counters = counters_});
+                            .counters = counters_,
+                            .sync_failed = [this] { writer_->stop(); }});
     checkpointer_->attach(*connection);
     return start_writer(std::move(*connection));
   }
@@ -150,21 +151,29 @@ class SqliteStoreImpl final : public SqliteStore {
         fmt::format("PRAGMA journal_size_limit={}", 2 * options_.wal_checkpoint_bytes);
     if (auto ok = connection->execute(limit.c_str()); !ok) return fail(std::move(ok.error()));
     if (options_.durability == Durability::kFull) {
-      if (auto ok = sync_wal(*connection); !ok) return fail(std::move(ok.error()));
+      if (auto ok = settle_wal(*connection); !ok) return fail(std::move(ok.error()));
     }
     return connection;
   }
 
   // What another process wrote and did not live to sync can be read already: it is made durable
-  // before it is shown.
-  Result<void> sync_wal(Connection& connection) {
+  // before it is shown. To sync the write-ahead log again would not do after a sync that failed,
+  // for the kernel then takes the lost pages for written: they are copied into the file. Where
+  // others are at work that may not be possible; but then they have not stopped.
+  Result<void> settle_wal(Connection& connection) {
     if (auto ok = connection.number("SELECT count(*) FROM counters"); !ok) return fail(ok.error());
     sqlite3_file* wal = nullptr;
     sqlite3_file_control(connection.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
     if (wal == nullptr || wal->pMethods == nullptr) return {};
     sqlite3_int64 bytes = 0;
     if (wal->pMethods->xFileSize(wal, &bytes) == SQLITE_OK && bytes == 0) return {};
-    const int rc = wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    sqlite3_busy_timeout(connection.get(), 0);
+    int rc = sqlite3_wal_checkpoint_v2(connection.get(), "main", SQLITE_CHECKPOINT_TRUNCATE,
+                                       nullptr, nullptr);
+    sqlite3_busy_timeout(connection.get(), kReadBusyMs);
+    if (rc != SQLITE_OK && !is_sync_failure(rc)) {
+      rc = wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    }
     if (rc != SQLITE_OK) {
       return fail(sqlite_error(rc, sqlite3_errstr(rc), fmt::format("sync '{}'", path_)));
     }

@@ -96,8 +96,12 @@ Result<void> Writer::alone(const std::function<Result<void>(Connection&)>& work)
   lock.unlock();
   expect_turn();
   if (setup_.before) setup_.before();
-  auto result = work(setup_.connection);
-  setup_.bell.writer_done();
+  Result<void> result = fail(stopped_error());
+  if (!stopped()) {
+    result = work(setup_.connection);
+    if (!result && result.error().code == ErrorCode::kStopped) stop();
+    setup_.bell.writer_done();
+  }
   lock.lock();
   pass_turn();
   return result;
@@ -217,16 +221,13 @@ int Writer::on_busy(void* self, int /*tries*/) {
 
 void Writer::carry_out(const Group& group) {
   expect_turn();
-  if (setup_.before) setup_.before();
+  if (setup_.before && !stopped()) setup_.before();
   carry_out_together(group);
 }
 
 void Writer::carry_out_together(std::span<Waiter* const> group) {
   if (stopped()) {
-    refuse(group, {ErrorCode::kStopped,
-                   fmt::format("the store '{}' stopped after a failed sync, because what the disk "
-                               "holds is not known: reopen it",
-                               setup_.connection.path())});
+    refuse(group, stopped_error());
     return;
   }
   auto ok = applier_->begin();
@@ -257,6 +258,13 @@ void Writer::carry_out_together(std::span<Waiter* const> group) {
     return;
   }
   refuse(group, ok.error());
+}
+
+Error Writer::stopped_error() const {
+  return {ErrorCode::kStopped,
+          fmt::format("the store '{}' stopped after a failed sync, because what the disk holds is "
+                      "not known: reopen it",
+                      setup_.connection.path())};
 }
 
 void Writer::refuse(std::span<Waiter* const> group, const Error& error) {

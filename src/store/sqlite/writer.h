@@ -91,6 +91,7 @@ class Writer {
   void carry_out(const Group& group);
   void carry_out_together(std::span<Waiter* const> group);
   void refuse(std::span<Waiter* const> group, const Error& error);
+  [[nodiscard]] Error stopped_error() const;
   void answer(std::unique_lock<std::mutex>& lock, const Group& group);
   void run_committer();
 

@@ -28,16 +28,22 @@ class SqliteUnderTest final : public StoreUnderTest {
     store_ = open();
     return true;
   }
+  std::string maintain(std::uint64_t turn) override {
+    if (turn % 3 == 0) ok(store_->seal());
+    if (turn % 3 == 1) ok(store_->compact());
+    const CheckReport report = ok(store_->check());
+    return report.faults.empty() ? std::string{} : "check found: " + report.faults.front();
+  }
 
  private:
-  std::unique_ptr<Store> open() {
+  std::unique_ptr<SqliteStore> open() {
     return ok(
         open_sqlite_store(dir_.file("store.db"), {.durability = durability_, .clock = &clock}));
   }
 
   sim::TempDir dir_;
   Durability durability_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<SqliteStore> store_;
 };
 
 }  // namespace

@@ -115,4 +115,14 @@ std::string dump(Store& store, std::span<const std::string> spaces) {
   return out;
 }
 
+std::string difference(std::string_view expected, std::string_view got) {
+  if (expected == got) return {};
+  std::size_t at = 0;
+  while (at < expected.size() && at < got.size() && expected[at] == got[at]) ++at;
+  std::size_t line = at == 0 ? 0 : expected.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  constexpr std::size_t kShown = 300;
+  return fmt::format("expected\n{}\ngot\n{}", expected.substr(line, kShown),
+                     got.substr(std::min(line, got.size()), kShown));
+}
+
 }  // namespace holdfast::sim

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <holdfast/store.h>
@@ -25,5 +26,8 @@ struct ReadAll {
 /// Every log with its state and records, and every row of these spaces. Versions of rows are left
 /// out: only their order has a meaning.
 [[nodiscard]] std::string dump(Store& store, std::span<const std::string> spaces);
+
+/// Where two dumps part, a few lines of each; empty if they are equal.
+[[nodiscard]] std::string difference(std::string_view expected, std::string_view got);
 
 }  // namespace holdfast::sim

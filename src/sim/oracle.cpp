@@ -140,8 +140,11 @@ void Oracle::step(const Step& step) {
 }
 
 void Oracle::commit(const Batch& batch) {
-  const auto mine = model_->commit(resolve(batch, *model_));
-  const auto its = store().commit(resolve(batch, store()));
+  const auto for_model = resolve(batch, *model_);
+  const auto for_store = resolve(batch, store());
+  if (!both(for_model, for_store)) return;
+  const auto mine = model_->commit(*for_model);
+  const auto its = store().commit(*for_store);
   verdicts_.commits += mine ? 1 : 0;
   verdicts_.refusals += mine ? 0 : 1;
   if (!both(mine, its)) return;
@@ -219,12 +222,7 @@ void Oracle::trim_to(const Step& step, const Result<Offset>& mine, const Result<
 void Oracle::compare_whole() {
   const std::string expected = dump(*model_, Script::spaces());
   const std::string got = dump(store(), Script::spaces());
-  if (expected == got) return;
-  std::size_t at = 0;
-  while (at < expected.size() && at < got.size() && expected[at] == got[at]) ++at;
-  const std::size_t line = expected.rfind('\n', at) + 1;
-  disagree(fmt::format("the whole differs: expected\n{}\ngot\n{}", expected.substr(line, 300),
-                       got.substr(std::min(line, got.size()), 300)));
+  if (expected != got) disagree("the whole differs: " + difference(expected, got));
 }
 
 }  // namespace

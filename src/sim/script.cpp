@@ -95,17 +95,23 @@ std::string describe(const Step& step) {
   return "?";
 }
 
-Batch resolve(const Batch& batch, Store& store) {
+Result<Batch> resolve(const Batch& batch, Store& store) {
   Batch out = batch;
-  const auto resolve_one = [&](auto& part) {
-    if (!part.expected_version || *part.expected_version == kExpectNone) return;
+  const auto resolve_one = [&](auto& part) -> Result<void> {
+    if (!part.expected_version || *part.expected_version == kExpectNone) return {};
     const auto row = store.get(part.space, part.key);
-    const std::uint64_t current = row && *row ? (*row)->version : 0;
+    if (!row) return fail(row.error());
+    const std::uint64_t current = *row ? (*row)->version : 0;
     part.expected_version =
         *part.expected_version == kExpectCurrent ? current : current + 1'000'000;
+    return {};
   };
-  for (RowPut& put : out.puts) resolve_one(put);
-  for (RowDelete& deleted : out.deletes) resolve_one(deleted);
+  for (RowPut& put : out.puts) {
+    if (auto ok = resolve_one(put); !ok) return fail(std::move(ok.error()));
+  }
+  for (RowDelete& deleted : out.deletes) {
+    if (auto ok = resolve_one(deleted); !ok) return fail(std::move(ok.error()));
+  }
   return out;
 }
 

@@ -46,8 +46,8 @@ struct Step {
 
 /// One line that says what the step does.
 [[nodiscard]] std::string describe(const Step& step);
-/// The batch with this store's own row versions.
-[[nodiscard]] Batch resolve(const Batch& batch, Store& store);
+/// The batch with this store's own row versions, which it reads.
+[[nodiscard]] Result<Batch> resolve(const Batch& batch, Store& store);
 
 /// What scripts are made of.
 struct ScriptShape {

@@ -13,9 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <new>
-#include <sstream>
 #include <thread>
 
 #include <holdfast/check.h>
@@ -193,29 +191,6 @@ BellSlot bell_slot(const LogKey& log) { return bell_slot_of_log(log.home, log.lo
 
 BellSlot bell_slot_of_space(std::string_view space) {
   return slot_of(XXH3_64bits_withSeed(space.data(), space.size(), kSpaceSeed));
-}
-
-std::uint64_t process_start_ticks(std::uint32_t pid) {
-  std::ifstream file{fmt::format("/proc/{}/stat", pid)};
-  std::string line;
-  if (!std::getline(file, line)) return 0;
-  // "pid (name) state ...": the name may hold anything, so count fields after its last bracket.
-  const std::size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields{line.substr(name_end + 1)};
-  std::string field;
-  constexpr int kFieldsUpToStart = 20;  // state is field 3 of the line, the start field 22
-  for (int i = 0; i < kFieldsUpToStart; ++i) fields >> field;
-  return fields ? std::strtoull(field.c_str(), nullptr, 10) : 0;
-}
-
-ProcessIdentity ProcessIdentity::self() {
-  ProcessIdentity self;
-  self.pid = static_cast<std::uint32_t>(::getpid());
-  self.start_ticks = process_start_ticks(self.pid);
-  struct stat status{};
-  if (::stat("/proc/self/ns/pid", &status) == 0) self.pid_namespace = status.st_ino;
-  return self;
 }
 
 Result<std::unique_ptr<Bell>> Bell::open(const std::string& store_path) {

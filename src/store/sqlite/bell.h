@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,23 +47,16 @@ enum class BellSlot : std::uint16_t {};
 [[nodiscard]] BellSlot bell_slot_of_log(std::string_view home, std::string_view log);
 [[nodiscard]] BellSlot bell_slot_of_space(std::string_view space);
 
-/// Who a process is, for longer than its number lasts.
-struct ProcessIdentity {
-  std::uint32_t pid = 0;
-  std::uint64_t start_ticks = 0;    ///< 0: unknown
-  std::uint64_t pid_namespace = 0;  ///< 0: unknown
-  friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
-
-  [[nodiscard]] static ProcessIdentity self();
-};
-/// When a process of this namespace was started, in ticks since boot; 0 if that cannot be read.
-[[nodiscard]] std::uint64_t process_start_ticks(std::uint32_t pid);
-
 /// A writer as the table names it, and where.
 struct ListedWriter {
   std::size_t place = 0;
-  ProcessIdentity process;
+  std::uint32_t pid = 0;
+  std::uint64_t pid_namespace = 0;  ///< 0: unknown
+  std::uint64_t ticket = 0;
+  friend bool operator==(const ListedWriter&, const ListedWriter&) = default;
 };
+/// The inode of this process's pid namespace; 0 if it cannot be read.
+[[nodiscard]] std::uint64_t own_pid_namespace();
 
 /// The mapped file. Thread-safe.
 class Bell {
@@ -84,6 +78,11 @@ class Bell {
   /// commit; cheap when done before. Stays so until the bell is closed.
   void register_writer();
   [[nodiscard]] std::vector<ListedWriter> writers() const;
+  /// This bell's own place, if it has one.
+  [[nodiscard]] std::optional<ListedWriter> own_place() const;
+  /// Whether a writer still lives and has his place; of any process, in any namespace. True also
+  /// for one that was killed while a child that he forked lives.
+  [[nodiscard]] bool lives(const ListedWriter& writer) const;
   /// Clears the place of a writer that is dead and tells every process. False if it is no longer
   /// his: he left in order, or another process has cleared it (and counted in `deaths`).
   bool reap(const ListedWriter& dead);
@@ -102,13 +101,14 @@ class Bell {
  private:
   Bell(std::string path, int fd, BellLayout* layout);
   void announce_table_change();
+  [[nodiscard]] std::size_t take_place();
 
   std::string path_;
   int fd_;
   BellLayout* layout_;
-  std::mutex table_mutex_;  // orders this process's threads; the file lock orders processes
+  mutable std::mutex table_mutex_;  // orders this process's threads; the file lock orders processes
   std::atomic<bool> listed_{false};
-  ListedWriter own_{};
+  ListedWriter own_{};  // set before listed_; place kWriterPlaces: there was none
 };
 
 /// Waiting for one's turn to write, for SQLite's busy handler. Make it before trying for the lock:

@@ -36,10 +36,12 @@ struct alignas(64) BellGroup {
   FutexWord watchers;  ///< processes that wait for it; the killed stay counted: never too low
 };
 
-/// A process that may commit. Changed only under the table's lock; `pid` is written last.
+/// A process that may commit. Changed only under the table's lock; `pid` is written last. Whoever
+/// has the place also holds a lock of the file's byte for it (bell_writers.cpp): so anybody can ask
+/// the kernel whether he lives.
 struct alignas(32) WriterPlace {
   std::atomic<std::uint32_t> pid;            ///< 0: free
-  std::atomic<std::uint64_t> start_ticks;    ///< of the process, since boot; 0 if unknown
+  std::atomic<std::uint64_t> ticket;         ///< differs each time a place is taken
   std::atomic<std::uint64_t> pid_namespace;  ///< inode of the namespace in which `pid` counts
 };
 
@@ -50,6 +52,7 @@ struct BellLayout {
 
   alignas(64) FutexWord generation;  ///< changes of the writers' table
   FutexWord deaths;                  ///< dead writers whose place was cleared
+  FutexWord tickets;                 ///< given to writers so far
   FutexWord unlisted;                ///< not 0: there was a writer for whom the table had no place
 
   alignas(64) FutexWord everything;  ///< rung beside every group, for those that can wait for one

@@ -11,15 +11,18 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
-#include <thread>
+#include <vector>
+
+#include "store/sqlite/bell_testing.h"
 
 namespace holdfast::store {
 namespace {
 
 namespace fs = std::filesystem;
 
-class BellFile : public testing::Test {
+class BellFile : public ::testing::Test {
  protected:
   BellFile() {
     std::string pattern = (fs::temp_directory_path() / "bell_XXXXXX").string();
@@ -234,64 +237,60 @@ TEST_F(BellFile, AWriterIsListedOnceAndOnlyWhileItHasTheBellOpen) {
     (*writer)->register_writer();
     const auto listed = (*reader)->writers();
     ASSERT_EQ(listed.size(), 1u);
-    EXPECT_EQ(listed[0].process, ProcessIdentity::self());
+    EXPECT_EQ(listed[0].pid, static_cast<std::uint32_t>(::getpid()));
+    EXPECT_EQ(listed[0], (*writer)->own_place());
+    EXPECT_TRUE((*reader)->lives(listed[0]));
+    EXPECT_TRUE((*writer)->lives(listed[0]));
   }
   EXPECT_TRUE((*reader)->writers().empty());
   EXPECT_EQ((*reader)->layout().deaths.load(), 0u);
 }
 
-TEST_F(BellFile, PlacesOfDeadWritersAreTakenOverWhenNoneIsFree) {
+TEST_F(BellFile, WhetherAWriterLivesIsKnownByItsLockNotByItsNumber) {
   auto bell = Bell::open(store_);
-  const pid_t dead = in_child([] { return 0; });
-  ASSERT_EQ(exit_of(dead), 0);
-  const ProcessIdentity self = ProcessIdentity::self();
-  for (WriterPlace& place : (*bell)->layout().writers) {
-    place.start_ticks.store(1);
-    place.pid_namespace.store(self.pid_namespace);
-    place.pid.store(static_cast<std::uint32_t>(dead));
+  WriterPlace& place = (*bell)->layout().writers[4];
+  place.pid_namespace.store(1);  // of a namespace that nobody here can look into
+  place.pid.store(1);
+  const ListedWriter listed = (*bell)->writers().at(0);
+  EXPECT_FALSE((*bell)->lives(listed));
+  {
+    const testing::HeldPlaces held{bell_, 4, 1};
+    EXPECT_TRUE((*bell)->lives(listed));
+    place.ticket.fetch_add(1);
+    EXPECT_FALSE((*bell)->lives(listed)) << "somebody else has the place now";
   }
-  (*bell)->register_writer();
-  EXPECT_EQ((*bell)->layout().deaths.load(), 1u);
-  std::size_t ours = 0;
-  for (const ListedWriter& writer : (*bell)->writers()) ours += writer.process == self ? 1u : 0u;
-  EXPECT_EQ(ours, 1u);
-  EXPECT_EQ((*bell)->layout().unlisted.load(), 0u);
 }
 
-TEST_F(BellFile, APlaceWhoseNumberPassedToAnotherProcessIsTakenOver) {
+TEST_F(BellFile, PlacesOfDeadWritersAreTakenOverWhenNoneIsFree) {
   auto bell = Bell::open(store_);
-  const ProcessIdentity self = ProcessIdentity::self();
-  for (WriterPlace& place : (*bell)->layout().writers) {
-    place.start_ticks.store(self.start_ticks + 1);  // not when this process started
-    place.pid_namespace.store(self.pid_namespace);
-    place.pid.store(self.pid);
-  }
+  for (WriterPlace& place : (*bell)->layout().writers) place.pid.store(4'000'000);
+  const testing::HeldPlaces living{bell_, 0, 10};
   (*bell)->register_writer();
   EXPECT_EQ((*bell)->layout().deaths.load(), 1u);
+  ASSERT_TRUE((*bell)->own_place().has_value());
+  EXPECT_EQ((*bell)->own_place()->place, 10u) << "the first whose writer does not live";
+  EXPECT_EQ((*bell)->layout().unlisted.load(), 0u);
 }
 
 TEST_F(BellFile, AWriterWithoutAPlaceIsMadeKnown) {
   auto bell = Bell::open(store_);
-  const ProcessIdentity self = ProcessIdentity::self();
-  for (WriterPlace& place : (*bell)->layout().writers) {
-    place.start_ticks.store(self.start_ticks);
-    place.pid_namespace.store(self.pid_namespace);
-    place.pid.store(self.pid);
-  }
+  for (WriterPlace& place : (*bell)->layout().writers) place.pid.store(4'000'000);
+  const testing::HeldPlaces living{bell_, 0, kWriterPlaces};
   (*bell)->register_writer();
   EXPECT_EQ((*bell)->layout().unlisted.load(), 1u);
+  EXPECT_FALSE((*bell)->own_place().has_value());
 }
 
 TEST_F(BellFile, AReapedPlaceIsLeftToItsNewOwner) {
   auto bell = Bell::open(store_);
   WriterPlace& place = (*bell)->layout().writers[0];
-  place.start_ticks.store(5);
+  place.ticket.store(5);
   place.pid.store(100);
   const ListedWriter first = (*bell)->writers().at(0);
-  place.start_ticks.store(6);
-  (*bell)->reap(first);
-  EXPECT_EQ((*bell)->writers().size(), 1u) << "another process took the place in the meantime";
-  (*bell)->reap((*bell)->writers().at(0));
+  place.ticket.store(6);  // the same number, and another taking of the place
+  EXPECT_FALSE((*bell)->reap(first));
+  EXPECT_EQ((*bell)->writers().size(), 1u);
+  EXPECT_TRUE((*bell)->reap((*bell)->writers().at(0)));
   EXPECT_TRUE((*bell)->writers().empty());
   EXPECT_EQ((*bell)->layout().deaths.load(), 1u);
 }

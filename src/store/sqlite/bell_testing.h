@@ -2,6 +2,7 @@
 // how often the doorbell's own threads have slept. Included by tests only.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -40,6 +41,26 @@ class TempStore {
 
  private:
   std::filesystem::path directory_;
+};
+
+/// Holds the locks of places [first, first + count) of a bell file, as their living writers would.
+class HeldPlaces {
+ public:
+  HeldPlaces(const std::string& bell, std::size_t first, std::size_t count)
+      : fd_{::open(bell.c_str(), O_RDWR | O_CLOEXEC)} {
+    struct flock range{};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = 1 + static_cast<off_t>(first);
+    range.l_len = static_cast<off_t>(count);
+    EXPECT_EQ(::fcntl(fd_, F_OFD_SETLK, &range), 0);
+  }
+  HeldPlaces(const HeldPlaces&) = delete;
+  HeldPlaces& operator=(const HeldPlaces&) = delete;
+  ~HeldPlaces() { ::close(fd_); }
+
+ private:
+  int fd_;
 };
 
 /// Counts calls, and waits for them.

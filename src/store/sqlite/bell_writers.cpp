@@ -1,59 +1,78 @@
 // The writers' table of a bell: who may commit, so that others notice when one is killed between
 // its commit and its ring.
 //
-// Changes are ordered by a byte-range lock that the kernel drops with its holder. A reader takes no
-// lock: a place read while it changes fails the check of its process's start, or the generation
-// changes after it, which makes the reader look again.
+// Two kinds of locks on bytes of the file, which the kernel drops with their holder however it ends
+// (they belong to the open file, so a store opened twice in one process counts twice):
+//
+//   byte 0          held while the table is changed
+//   byte 1 + i      held by the writer of place i for as long as he has it
+//
+// A reader takes no lock: tickets tell one taking of a place from the next, and the generation
+// changes after each change, which makes readers look again.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 
 #include "store/sqlite/bell.h"
 
 namespace holdfast::store {
 namespace {
 
-/// Holds the table of all processes while it lives.
+constexpr off_t kTableByte = 0;
+off_t byte_of_place(std::size_t place) { return 1 + static_cast<off_t>(place); }
+
+struct flock one_byte(short type, off_t at) {
+  struct flock range{};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = at;
+  range.l_len = 1;
+  return range;
+}
+
+/// Holds the table, against all processes, while it lives.
 class TableLock {
  public:
-  explicit TableLock(int fd) : fd_{fd} { set(F_WRLCK); }
-  TableLock(const TableLock&) = delete;
-  TableLock& operator=(const TableLock&) = delete;
-  ~TableLock() { set(F_UNLCK); }
-
- private:
-  void set(short type) const {
-    struct flock range{};
-    range.l_type = type;
-    range.l_whence = SEEK_SET;
-    range.l_len = 1;
+  explicit TableLock(int fd) : fd_{fd} {
+    struct flock range = one_byte(F_WRLCK, kTableByte);
     while (::fcntl(fd_, F_OFD_SETLKW, &range) != 0 && errno == EINTR) {
     }
   }
+  TableLock(const TableLock&) = delete;
+  TableLock& operator=(const TableLock&) = delete;
+  ~TableLock() {
+    struct flock range = one_byte(F_UNLCK, kTableByte);
+    ::fcntl(fd_, F_OFD_SETLK, &range);
+  }
+
+ private:
   int fd_;
 };
 
-bool is_dead(const ProcessIdentity& process, const ProcessIdentity& self) {
-  if (process.pid_namespace != self.pid_namespace) return false;  // cannot be told from here
-  if (::kill(static_cast<pid_t>(process.pid), 0) != 0 && errno == ESRCH) return true;
-  const std::uint64_t start = process_start_ticks(process.pid);
-  return start != 0 && process.start_ticks != 0 && start != process.start_ticks;
+bool take_byte(int fd, std::size_t place) {
+  struct flock range = one_byte(F_WRLCK, byte_of_place(place));
+  return ::fcntl(fd, F_OFD_SETLK, &range) == 0;
 }
 
-ProcessIdentity read_place(const WriterPlace& place) {
-  return {place.pid.load(), place.start_ticks.load(), place.pid_namespace.load()};
+bool held_by_another(int fd, std::size_t place) {
+  struct flock range = one_byte(F_WRLCK, byte_of_place(place));
+  return ::fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
 }
 
-void fill(WriterPlace& place, const ProcessIdentity& process) {
-  place.start_ticks.store(process.start_ticks);
-  place.pid_namespace.store(process.pid_namespace);
-  place.pid.store(process.pid);
+ListedWriter read_place(const BellLayout& layout, std::size_t place) {
+  const WriterPlace& at = layout.writers[place];
+  return {place, at.pid.load(), at.pid_namespace.load(), at.ticket.load()};
 }
 
 }  // namespace
+
+std::uint64_t own_pid_namespace() {
+  struct stat status{};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
 
 void Bell::announce_table_change() {
   layout_->generation.fetch_add(1);
@@ -64,30 +83,39 @@ void Bell::announce_table_change() {
   }
 }
 
+/// Takes a free place or, if none is, that of a dead writer; kWriterPlaces if all are alive.
+/// With the table locked.
+std::size_t Bell::take_place() {
+  for (const bool from_the_dead : {false, true}) {
+    for (std::size_t i = 0; i < kWriterPlaces; ++i) {
+      if ((layout_->writers[i].pid.load() != 0) != from_the_dead) continue;
+      if (!take_byte(fd_, i)) continue;
+      if (from_the_dead) {
+        layout_->deaths.fetch_add(1);  // first: who finds the place changed finds the death, too
+        layout_->writers[i].pid.store(0);
+      }
+      return i;
+    }
+  }
+  return kWriterPlaces;
+}
+
 void Bell::register_writer() {
   if (listed_.load(std::memory_order_acquire)) return;
   const std::lock_guard guard{table_mutex_};
   if (listed_.load(std::memory_order_relaxed)) return;
-  const ProcessIdentity self = ProcessIdentity::self();
   {
     const TableLock lock{fd_};
-    auto& places = layout_->writers;
-    std::size_t found = places.size();
-    for (std::size_t i = 0; i < places.size() && found == places.size(); ++i) {
-      if (places[i].pid.load() == 0) found = i;
-    }
-    for (std::size_t i = 0; i < places.size() && found == places.size(); ++i) {
-      if (!is_dead(read_place(places[i]), self)) continue;
-      layout_->deaths.fetch_add(1);
-      places[i].pid.store(0);
-      found = i;
-    }
-    if (found == places.size()) {
+    own_ = {take_place(), static_cast<std::uint32_t>(::getpid()), own_pid_namespace(),
+            layout_->tickets.fetch_add(1) + 1};
+    if (own_.place == kWriterPlaces) {
       layout_->unlisted.store(1);
     } else {
-      fill(places[found], self);
+      WriterPlace& place = layout_->writers[own_.place];
+      place.ticket.store(own_.ticket);
+      place.pid_namespace.store(own_.pid_namespace);
+      place.pid.store(own_.pid);
     }
-    own_ = {found, self};
   }
   announce_table_change();
   listed_.store(true, std::memory_order_release);
@@ -95,32 +123,39 @@ void Bell::register_writer() {
 
 std::vector<ListedWriter> Bell::writers() const {
   std::vector<ListedWriter> found;
-  for (std::size_t i = 0; i < layout_->writers.size(); ++i) {
-    const ProcessIdentity process = read_place(layout_->writers[i]);
-    if (process.pid != 0) found.push_back({i, process});
+  for (std::size_t i = 0; i < kWriterPlaces; ++i) {
+    if (layout_->writers[i].pid.load() != 0) found.push_back(read_place(*layout_, i));
   }
   return found;
 }
 
+std::optional<ListedWriter> Bell::own_place() const {
+  if (!listed_.load(std::memory_order_acquire) || own_.place == kWriterPlaces) return {};
+  return own_;
+}
+
+bool Bell::lives(const ListedWriter& writer) const {
+  if (read_place(*layout_, writer.place) != writer) return false;
+  return writer == own_place() || held_by_another(fd_, writer.place);
+}
+
 bool Bell::reap(const ListedWriter& dead) {
-  const std::lock_guard guard{table_mutex_};
   {
+    const std::lock_guard guard{table_mutex_};
     const TableLock lock{fd_};
-    WriterPlace& place = layout_->writers[dead.place];
-    if (read_place(place) != dead.process) return false;
-    layout_->deaths.fetch_add(1);  // first: who finds the place cleared finds the death, too
-    place.pid.store(0);
+    if (read_place(*layout_, dead.place) != dead) return false;
+    layout_->deaths.fetch_add(1);  // first, as above
+    layout_->writers[dead.place].pid.store(0);
   }
   announce_table_change();
   return true;
 }
 
 Bell::~Bell() {
-  if (listed_.load() && own_.place < kWriterPlaces) {
+  if (const auto own = own_place()) {
     {
       const TableLock lock{fd_};
-      WriterPlace& place = layout_->writers[own_.place];
-      if (read_place(place) == own_.process) place.pid.store(0);
+      if (read_place(*layout_, own->place) == *own) layout_->writers[own->place].pid.store(0);
     }
     announce_table_change();
   }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,9 @@ class SqliteStoreImpl final : public SqliteStore {
     auto bell = Bell::open(path_);
     if (!bell) return fail(std::move(bell.error()));
     bell_ = std::move(*bell);
-    watcher_ = std::make_unique<BellWatcher>(*bell_);
+    watcher_ = std::make_unique<BellWatcher>(
+        *bell_,
+        BellWatcherOptions{.changed_elsewhere = [this] { return committed_since_asked(); }});
     pool_ = std::make_unique<ReaderPool>([this]() -> Result<std::unique_ptr<Reader>> {
       auto opened = connect();
       if (!opened) return fail(std::move(opened.error()));
@@ -217,6 +220,17 @@ class SqliteStoreImpl final : public SqliteStore {
     return LogSealer::make(std::move(*connection), *writer_);
   }
 
+  // On the bell's guarding thread, and only while a writer lives whose death nobody would notice.
+  bool committed_since_asked() {
+    if (!asked_) {
+      auto connection = connect();
+      if (!connection) return true;
+      asked_ = std::move(*connection);
+    }
+    const auto version = asked_->number("PRAGMA data_version");
+    return !version || std::exchange(version_asked_, *version) != *version;
+  }
+
   void ring(std::span<const Batch* const> batches) {
     slots_.clear();
     for (const Batch* batch : batches) {
@@ -249,6 +263,8 @@ class SqliteStoreImpl final : public SqliteStore {
   LogIds ids_;
   // Each uses those before it, and is destroyed before them.
   std::unique_ptr<Bell> bell_;
+  std::optional<Connection> asked_;  // the guarding thread's own
+  std::int64_t version_asked_ = 0;
   std::unique_ptr<BellWatcher> watcher_;
   std::unique_ptr<ReaderPool> pool_;
   std::unique_ptr<Checkpointer> checkpointer_;

@@ -18,8 +18,6 @@ namespace {
 
 // Since Linux 5.3, the same number on every architecture.
 constexpr long kSysPidfdOpen = 434;
-constexpr int kUnwatchable = -1;
-constexpr int kDead = -2;
 
 }  // namespace
 
@@ -44,7 +42,7 @@ Result<std::thread> start_quiet_thread(const char* name, std::function<void()> b
 WriterGuard::WriterGuard(Bell& bell, Hooks hooks)
     : bell_{bell},
       hooks_{std::move(hooks)},
-      self_{ProcessIdentity::self()},
+      pid_namespace_{own_pid_namespace()},
       deaths_seen_{bell.layout().deaths.load()} {}
 
 WriterGuard::~WriterGuard() {
@@ -91,17 +89,9 @@ void WriterGuard::run() {
   }
 }
 
-int WriterGuard::open_pidfd(const ProcessIdentity& process) const {
-  if (hooks_.without_pidfds || process.pid_namespace != self_.pid_namespace) return kUnwatchable;
-  const long fd = syscall(kSysPidfdOpen, process.pid, 0);
-  if (fd < 0) return errno == ESRCH ? kDead : kUnwatchable;
-  // Read after opening: if the number had passed to another process before, its start differs.
-  const std::uint64_t start = process_start_ticks(process.pid);
-  if (start != 0 && process.start_ticks != 0 && start != process.start_ticks) {
-    ::close(static_cast<int>(fd));
-    return kDead;
-  }
-  return static_cast<int>(fd);
+int WriterGuard::open_pidfd(const ListedWriter& writer) const {
+  if (hooks_.without_pidfds || writer.pid_namespace != pid_namespace_) return -1;
+  return static_cast<int>(syscall(kSysPidfdOpen, writer.pid, 0));
 }
 
 /// Brings what is watched in line with the table.
@@ -110,16 +100,20 @@ void WriterGuard::scan() {
   std::size_t unwatchable = bell_.layout().unlisted.load() != 0 ? 1 : 0;
   bool died = false;
   for (const ListedWriter& writer : bell_.writers()) {
-    if (writer.process == self_) continue;
+    if (writer == bell_.own_place()) continue;
     const auto known = std::find_if(watched_.begin(), watched_.end(), [&](const Watched& watched) {
-      return watched.pidfd >= 0 && watched.writer.place == writer.place &&
-             watched.writer.process == writer.process;
+      return watched.pidfd >= 0 && watched.writer == writer;
     });
-    const int pidfd =
-        known != watched_.end() ? std::exchange(known->pidfd, -1) : open_pidfd(writer.process);
-    if (pidfd == kDead) {
+    if (known != watched_.end()) {
+      next.push_back({writer, std::exchange(known->pidfd, -1)});
+      continue;
+    }
+    const int pidfd = open_pidfd(writer);
+    // Asked after opening: if he lives now, the number was his all the time.
+    if (!bell_.lives(writer)) {
+      if (pidfd >= 0) ::close(pidfd);
       died |= bell_.reap(writer);
-    } else if (pidfd == kUnwatchable) {
+    } else if (pidfd < 0) {
       ++unwatchable;
     } else {
       next.push_back({writer, pidfd});

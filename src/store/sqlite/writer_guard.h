@@ -6,8 +6,8 @@
 //
 // Invariants
 //   - Whoever is listed when a scan begins is watched when it ends, or `on_death` is called, or
-//     `unwatchable` is above 0. Whoever was cleared before that counted in the table's `deaths`,
-//     which is compared after each scan.
+//     `unwatchable` is above 0, and the clock asks after each such writer. Whoever was cleared
+//     before that counted in the table's `deaths`, which is compared after each scan.
 //   - With no unwatchable writer the thread wakes for deaths and changes of the table alone.
 #pragma once
 
@@ -63,13 +63,13 @@ class WriterGuard {
   void run();
   void scan();
   void check_elsewhere();
-  /// Opens what can be polled for the writer's death. -1: cannot be watched; -2: dead already.
-  [[nodiscard]] int open_pidfd(const ProcessIdentity& process) const;
+  /// Opens what can be polled for the writer's death; -1 if that is not to be had.
+  [[nodiscard]] int open_pidfd(const ListedWriter& writer) const;
   void wait();
 
   Bell& bell_;
   const Hooks hooks_;
-  const ProcessIdentity self_;
+  const std::uint64_t pid_namespace_;
   int poke_fd_ = -1;
   std::thread thread_;
   std::atomic<bool> stopping_{false};

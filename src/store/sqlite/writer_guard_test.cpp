@@ -1,6 +1,7 @@
 #include "store/sqlite/writer_guard.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -174,8 +175,6 @@ TEST_P(Deaths, ADeathThatAnotherProcessHasClearedIsNoticedToo) {
   const Watch watched = watch(BellSlot{1}, calls.counting());
   settle();
   WriterPlace& place = bell_->layout().writers[3];
-  place.start_ticks.store(1);
-  place.pid_namespace.store(1);
   place.pid.store(1);  // listed and cleared before the guard could look
   bell_->reap(bell_->writers().at(0));
   EXPECT_TRUE(calls.reach(1));
@@ -183,11 +182,9 @@ TEST_P(Deaths, ADeathThatAnotherProcessHasClearedIsNoticedToo) {
 
 TEST_P(Deaths, ANumberThatPassedToAnotherProcessIsADeath) {
   open();
-  ProcessIdentity other = ProcessIdentity::self();
   WriterPlace& place = bell_->layout().writers[3];
-  place.start_ticks.store(other.start_ticks + 1);
-  place.pid_namespace.store(other.pid_namespace);
-  place.pid.store(static_cast<std::uint32_t>(::getppid()));
+  place.pid_namespace.store(own_pid_namespace());
+  place.pid.store(static_cast<std::uint32_t>(::getppid()));  // it lives, but has no place here
   const Watch watched = watch(BellSlot{1}, [] {});
   settle();
   EXPECT_TRUE(bell_->writers().empty());
@@ -228,18 +225,61 @@ TEST_P(Deaths, WithoutPidfdsAClockChecksOnlyWhileAWriterLives) {
   EXPECT_EQ(checks.load(), last) << "the writer has left, the clock stands still";
 }
 
-TEST_P(Deaths, AWriterOfAnotherPidNamespaceIsCheckedByTheClock) {
+TEST_P(Deaths, AWriterOfAnotherPidNamespaceIsCheckedByTheClockUntilItDies) {
   std::atomic<std::uint64_t> checks{0};
-  open({.changed_elsewhere = [&] { return checks.fetch_add(1) > 0; }, .check_interval = 2ms});
-  const ProcessIdentity self = ProcessIdentity::self();
+  open({.changed_elsewhere = [&] { return checks.fetch_add(1) == 3; }, .check_interval = 2ms});
+  auto living = std::make_unique<testing::HeldPlaces>(store_.bell(), 0, 1);
   WriterPlace& place = bell_->layout().writers[0];
-  place.start_ticks.store(self.start_ticks);
-  place.pid_namespace.store(self.pid_namespace + 1);
+  place.pid_namespace.store(own_pid_namespace() + 1);
   place.pid.store(1);
   Calls calls;
   const Watch watched = watch(BellSlot{1}, calls.counting());
+  ASSERT_TRUE(calls.reach(1)) << "at the fourth check something had been committed";
+  EXPECT_EQ(bell_->writers().size(), 1u);
+  living.reset();
+  ASSERT_TRUE(calls.reach(2)) << "its death";
+  settle();
+  EXPECT_TRUE(bell_->writers().empty());
+  const std::uint64_t last = checks.load();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(checks.load(), last) << "the clock stands still";
+}
+
+TEST_P(Deaths, S12_AWriterInAnotherPidNamespaceIsHeardEvenIfItDiesBeforeItsRing) {
+  constexpr std::uint32_t kRefused = 9;
+  Child container{[this] {
+    if (::unshare(CLONE_NEWPID) != 0) {
+      enter_stage(memory_.stage(), kRefused);
+      return 77;
+    }
+    const pid_t first = ::fork();  // number 1 of the new namespace
+    if (first == 0) {
+      auto bell = Bell::open(store_.path());
+      if (!bell) return 1;
+      (*bell)->register_writer();
+      enter_stage(memory_.stage(), 1);
+      await_stage(memory_.stage(), 2);
+      memory_.log().store(1);       // the commit
+      ::kill(::getpid(), SIGKILL);  // has no effect on number 1 from inside: leave without a word
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(first, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }};
+  open({.changed_elsewhere = [this] { return memory_.log().load() != 0; }, .check_interval = 5ms});
+  Calls calls;
+  const Watch watched = watch(BellSlot{1}, calls.counting());
+  container.go();
+  await_stage(memory_.stage(), 1);
+  if (memory_.stage().load() == kRefused) GTEST_SKIP() << "only root can make a pid namespace";
+  ASSERT_EQ(bell_->writers().size(), 1u);
+  EXPECT_EQ(bell_->writers()[0].pid, 1u);
+  enter_stage(memory_.stage(), 2);
+  EXPECT_EQ(container.status(), 0);
   EXPECT_TRUE(calls.reach(1));
-  EXPECT_EQ(bell_->writers().size(), 1u) << "whether it lives cannot be told from here";
+  settle();
+  EXPECT_TRUE(bell_->writers().empty());
 }
 
 TEST_P(Deaths, S12_AReaderThatIsKilledDisturbsNobody) {

@@ -61,9 +61,14 @@ class Layers(Planted):
         self.assertEqual(self.layers("src/store/a_test.cpp", '#include "sim/clock.h"\n'), [])
 
     def test_the_core_cannot_name_io(self):
-        for header in ("thread", "fstream", "chrono", "sys/mman.h", "boost/asio.hpp", "sqlite3.h"):
+        for header in ("thread", "fstream", "mutex", "sys/mman.h", "boost/asio.hpp", "sqlite3.h"):
             with self.subTest(header):
                 self.assertEqual(len(self.layers("src/core/a.cpp", f"#include <{header}>\n")), 1)
+
+    def test_the_core_tells_no_time(self):
+        line = "auto now = std::chrono::steady_clock::now();\n"
+        self.assertEqual(len(self.layers("src/core/a.cpp", line)), 1)
+        self.assertEqual(self.layers("src/core/a.cpp", "#include <chrono>\n"), [])
 
     def test_a_library_stays_in_its_layers(self):
         self.assertEqual(len(self.layers("src/engine/a.cpp", "#include <boost/asio.hpp>\n")), 1)

@@ -218,15 +218,24 @@ struct GuardedAppend : std::enable_shared_from_this<GuardedAppend> {
     return {};
   }
 
+  Result<core::ProducerDecision> decide(std::uint64_t& version) {
+    std::optional<core::ProducerState> state;
+    if (auto loaded = load_state(state, version); !loaded) return fail(std::move(loaded.error()));
+    return core::decide_producer(state, options.producer->id, options.producer->epoch,
+                                 options.producer->seq);
+  }
+
   // Fills `batch`, or gives the answer to a duplicate.
   Result<std::optional<Appended>> prepare() {
     batch = core.append_batch(*handle, chunks, options, slides);
     if (options.producer) {
-      std::optional<core::ProducerState> state;
       std::uint64_t version = 0;
-      if (auto loaded = load_state(state, version); !loaded) return fail(std::move(loaded.error()));
-      const auto decision = core::decide_producer(state, options.producer->id,
-                                                  options.producer->epoch, options.producer->seq);
+      auto decision = decide(version);
+      // Another process may have gone on since this one last looked: what is remembered is enough
+      // to accept, for the commit checks it, but not to refuse.
+      if ((!decision || decision->duplicate) && std::exchange(slot->known, false)) {
+        decision = decide(version);
+      }
       if (!decision) return fail(decision.error());
       after = decision->after;
       if (decision->duplicate) return duplicate();

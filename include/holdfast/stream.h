@@ -26,6 +26,9 @@
 
 namespace holdfast {
 
+/// The longest name of a stream: its home's, which has a prefix, must fit kNameBytesMax.
+inline constexpr std::size_t kStreamNameBytesMax = 500;
+
 /// How much of a stream is kept; unset limits do not bind. Applied in the background, in whole
 /// stored blocks: somewhat more may be kept, never less.
 struct Retention {
@@ -262,7 +265,7 @@ class Streams {
                    Random random = Random::from_system());
 
   /// Makes a stream, or finds it if it is there with the same options (`kAlreadyExists` with
-  /// others, `kConflict` if a deleted stream of that name is kept for its forks). Names: 1 to 512
+  /// others, `kConflict` if a deleted stream of that name is kept for its forks). Names: 1 to 500
   /// bytes of UTF-8, parts between slashes not empty, "." or "..", no control characters.
   Result<CreatedStream> create(std::string_view name, const StreamOptions& options = {});
   /// Makes a stream that shares its source's past by reference: O(1), whatever the length. Deleting

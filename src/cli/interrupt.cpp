@@ -24,22 +24,29 @@ sigset_t stop_signals() {
   return set;
 }
 
+void raise_event(int event_fd) {
+  const std::uint64_t one = 1;
+  HOLDFAST_CHECK(::write(event_fd, &one, sizeof one) == sizeof one, "an eventfd takes a count");
+}
+
 }  // namespace
 
 Interrupt::Interrupt(int output_fd) {
   const sigset_t set = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  told_ = ::eventfd(0, EFD_CLOEXEC);
   leave_ = ::eventfd(0, EFD_CLOEXEC);
-  HOLDFAST_CHECK(signals_ >= 0 && leave_ >= 0, "out of file descriptors at the start");
+  HOLDFAST_CHECK(signals_ >= 0 && told_ >= 0 && leave_ >= 0,
+                 "out of file descriptors at the start");
   thread_ = std::thread{[this, output_fd] { watch(output_fd); }};
 }
 
 Interrupt::~Interrupt() {
-  const std::uint64_t one = 1;
-  HOLDFAST_CHECK(::write(leave_, &one, sizeof one) == sizeof one, "an eventfd takes a count");
+  raise_event(leave_);
   thread_.join();
   ::close(signals_);
+  ::close(told_);
   ::close(leave_);
   const sigset_t set = stop_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
@@ -54,6 +61,7 @@ void Interrupt::on_stop(std::function<void()> stop) {
 void Interrupt::tell(Cause cause) {
   const std::lock_guard lock{mutex_};
   cause_.store(cause);
+  raise_event(told_);
   if (stop_) stop_();
 }
 

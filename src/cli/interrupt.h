@@ -26,6 +26,8 @@ class Interrupt {
   /// Calls `stop` once, on this object's thread, when told to stop; at once if that was so already.
   /// An empty function ends the registration; after that returned, the callback does not run.
   void on_stop(std::function<void()> stop);
+  /// Can be read from once told to stop: for those that wait in poll().
+  [[nodiscard]] int fd() const { return told_; }
   [[nodiscard]] bool requested() const { return cause_.load() != Cause::kNone; }
   [[nodiscard]] Cause cause() const { return cause_.load(); }
 
@@ -34,6 +36,7 @@ class Interrupt {
   void tell(Cause cause);
 
   int signals_ = -1;  // signalfd
+  int told_ = -1;     // eventfd: fd()
   int leave_ = -1;    // eventfd: the destructor's word to the thread
   std::atomic<Cause> cause_{Cause::kNone};
   std::mutex mutex_;

@@ -1,6 +1,9 @@
-#include <cstdio>
+#include <string>
+#include <vector>
 
-int main() {
-  std::puts("holdfast");
-  return 0;
+#include "cli/program.h"
+
+int main(int argc, char** argv) {
+  const int first = argc > 0 ? 1 : 0;
+  return holdfast::cli::run_program(std::vector<std::string>(argv + first, argv + argc));
 }

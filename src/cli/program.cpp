@@ -107,7 +107,9 @@ std::unique_ptr<Command> make_tree(Globals& globals) {
 }
 
 int run_program(const std::vector<std::string>& words) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen where it is written to
+  // A reader that goes away, and a file-size limit, are seen where they are written to.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   Globals globals;
   const auto root = make_tree(globals);
   globals.json = wants_json(words);

@@ -112,7 +112,7 @@ std::string bash_completion(const Command& root) {
 
 _holdfast_streams() {
   local IFS=$'\n'
-  COMPREPLY=($(compgen -W "$("${words[0]}" ${store:+--store "$store"} stream ls --names 2>/dev/null)" -- "$cur"))
+  COMPREPLY=($(compgen -W "$("${words[0]}" ${store:+"--store=$store"} stream ls --names 2>/dev/null)" -- "$cur"))
 }
 
 _holdfast() {

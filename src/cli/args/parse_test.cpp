@@ -180,6 +180,7 @@ TEST(Suggest, SaysNothingWhenNothingIsNear) {
   const std::vector<std::string> words{"create", "append", "read"};
   EXPECT_EQ(nearest("raed", words), "read");
   EXPECT_EQ(nearest("app", words), "append");
+  EXPECT_EQ(nearest("crte", words), "create");
   EXPECT_EQ(nearest("zebra", words), "");
   EXPECT_EQ(nearest("x", words), "");
 }

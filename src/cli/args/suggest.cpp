@@ -29,11 +29,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view given, std::span<const std::string> words) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(given.size() / 3, 1) + 1;
+  std::size_t best_distance = std::string::npos;
   for (const std::string& word : words) {
     const bool begun = given.size() >= 2 && word.starts_with(given);
     const std::size_t distance = begun ? 1 : edit_distance(given, word);
-    if (distance < best_distance) {
+    const std::size_t near_enough =
+        std::max<std::size_t>(std::max(given.size(), word.size()) / 3, 1);
+    if (distance <= near_enough && distance < best_distance) {
       best = word;
       best_distance = distance;
     }

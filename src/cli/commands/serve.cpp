@@ -1,9 +1,13 @@
-// `serve`: the store's streams over HTTP, until it is told to stop.
+// `serve`: the store's streams over HTTP.
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <fstream>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,148 +18,116 @@
 namespace holdfast::cli {
 namespace {
 
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+// The first line of a file that only its owner should be able to read.
+Result<std::string> read_token(const std::string& path) {
+  constexpr std::size_t kTokenBytesMax = 4096;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail(system_error("open", path, errno));
+  std::array<char, kTokenBytesMax + 1> bytes{};
+  const ssize_t got = ::read(fd, bytes.data(), bytes.size());
+  const int error_number = errno;
+  ::close(fd);
+  if (got < 0) return fail(system_error("read", path, error_number));
+  std::string token(bytes.data(), static_cast<std::size_t>(got));
+  token.erase(std::min(token.find_first_of("\r\n"), token.size()));
+  if (token.empty() || token.size() > kTokenBytesMax) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("the token file {} must hold the token in its first line, 1 to {} "
+                            "bytes, but that has {}",
+                            path, kTokenBytesMax, token.size()));
+  }
+  return token;
 }
 
 class Serve final : public Command {
  public:
   Serve() : Command{"serve", "Offer the store's streams over HTTP"} {
     describe(
-        "Makes the store if it is missing. Listens on 127.0.0.1 unless told otherwise; on any "
-        "address that others can reach a token is demanded. Prints where it listens, then a line "
-        "of JSON for each request to standard error. SIGTERM or Ctrl-C stops it: followers get a "
-        "goodbye, requests under way are answered.");
-    option("--port", "N", "Port to listen on; 0 takes a free one (default 4437).", port_);
-    option("--address", "A", "Address to listen on (default 127.0.0.1).", options_.address);
-    option("--token-file", "FILE",
-           "Demand the token in this file as 'Authorization: Bearer TOKEN'. Without it, "
-           "$HOLDFAST_TOKEN is taken, if it is set.",
-           token_file_)
+        "Makes the store if it is missing. Streams are at /v1/stream/NAME, in the Durable Streams "
+        "protocol and as server-sent events; a page that shows them is at /. Other processes may "
+        "use the store meanwhile.");
+    describe(
+        "It listens on 127.0.0.1 unless told otherwise. On any other address it demands a token: "
+        "give --token-file. SIGINT or SIGTERM stops it cleanly; a second one at once.");
+    option("-p,--port", "N", "Where to listen (default 4437); 0 takes a free one.", http_.port);
+    option("--address", "A", "The address to listen on, numeric (default 127.0.0.1).",
+           http_.address);
+    option("--token-file", "FILE", "Demand the token that is this file's first line.", token_file_)
         .completes = Completes::kFile;
-    option("--long-poll-ms", "N", "How long a long-poll waits (default 20000).", long_poll_ms_);
-    option("--heartbeat-ms", "N", "How often a silent event stream gets a comment (default 14000).",
-           heartbeat_ms_);
-    option("--connections-max", "N", "Connections at once (default 20000).", connections_max_);
-    option("--body-bytes-max", "N", "Bytes in the body of a request (default 67108864).",
-           body_bytes_max_);
-    option("--workers", "N", "Threads that work on the store (default 4).", workers_);
     option("--cors-origin", "ORIGIN",
-           "Let pages of this origin use the server, as 'https://example.org', or '*' for all. "
-           "Several are separated by commas.",
-           cors_origins_);
-    option("--allow-host", "NAME",
-           "Answer requests for this host name, too, where no token is demanded. Several are "
-           "separated by commas.",
-           allow_hosts_);
-    option("--access-log", "FILE",
-           "Where the lines of requests go: a file, '-' for standard error (default), or 'off'.",
-           access_log_)
-        .completes = Completes::kFile;
-    option("--stop-timeout-ms", "N", "When stopping, cut off what is left then (default 5000).",
-           stop_timeout_ms_);
-    example("Serve a store on a free port", "holdfast --store chats.db serve --port 0");
-    example("Let others in",
-            "holdfast serve --address 0.0.0.0 --token-file token --access-log access.jsonl");
+           "Let pages of this origin use the server; '*' for all. May be given again.",
+           http_.cors_origins);
+    option("--allow-host", "HOST",
+           "Answer requests that name this host, too, where no token is demanded. May be given "
+           "again.",
+           http_.allow_hosts);
+    option("--long-poll-ms", "N", "How long a long-poll waits (default 20000).", long_poll_ms_);
+    option("--heartbeat-ms", "N", "How often a silent event stream is kept alive (default 14000).",
+           heartbeat_ms_);
+    option("--connections-max", "N", "Refuse more connections than this (default 20000).",
+           connections_max_);
+    option("--body-bytes-max", "SIZE", "Refuse larger request bodies (default 64MiB).",
+           body_bytes_max_);
+    flag("--access-log", "Write a line of JSON for each request to standard error.", access_log_);
+    example("For this machine", "holdfast --store prod.db serve --port 4437");
+    example("For others", "holdfast serve --address 0.0.0.0 --token-file token.txt");
+  }
+
+  [[nodiscard]] Result<void> validate() const override {
+    if (heartbeat_ms_ && (*heartbeat_ms_ == 0 || *heartbeat_ms_ > kHeartbeatMsMost)) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--heartbeat-ms wants 1 to {}, not {}: clients are promised a sign of "
+                      "life at least every 15 s",
+                      kHeartbeatMsMost, *heartbeat_ms_));
+    }
+    if (long_poll_ms_ && *long_poll_ms_ > kLongPollMsMost) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--long-poll-ms wants at most {}, not {}", kLongPollMsMost, *long_poll_ms_));
+    }
+    return {};
   }
 
   Result<int> run(Context& context) override {
-    if (auto read = read_token(); !read) return fail(std::move(read.error()));
-    if (auto set = set_options(); !set) return fail(std::move(set.error()));
+    if (!token_file_.empty()) {
+      auto token = read_token(token_file_);
+      if (!token) return fail(std::move(token.error()));
+      http_.token = std::move(*token);
+    }
+    if (long_poll_ms_) http_.long_poll_wait = std::chrono::milliseconds{*long_poll_ms_};
+    if (heartbeat_ms_) http_.heartbeat = std::chrono::milliseconds{*heartbeat_ms_};
+    if (connections_max_) http_.connections_max = *connections_max_;
+    if (body_bytes_max_) http_.body_bytes_max = body_bytes_max_->value;
+    if (access_log_) http_.access_log_fd = STDERR_FILENO;
     auto opened = context.open(Access::kCreate);
     if (!opened) return fail(std::move(opened.error()));
-    auto served = http::run_server(
-        options_, *opened->store, opened->streams, [&](const http::Server& server) {
-          JsonObject ready;
-          ready.add("url", server.url()).add("port", std::uint64_t{server.port()});
-          context.report(fmt::format("Serving {} at {}", context.store_path(), server.url()),
-                         ready);
-          context.out().flush();
-        });
-    if (log_fd_ > STDERR_FILENO) ::close(log_fd_);
+    auto served = http::run_server(http_, *opened->store, opened->streams,
+                                   [&](const http::Server& server) { say_ready(context, server); });
     if (!served) return fail(std::move(served.error()));
+    context.note("stopped");
     return 0;
   }
 
  private:
-  Result<void> read_token() {
-    if (token_file_.empty()) {
-      const char* token = std::getenv("HOLDFAST_TOKEN");
-      if (token != nullptr) options_.token = without_blanks(token);
-      return {};
-    }
-    std::ifstream file{token_file_};
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
-    options_.token = without_blanks(text);
-    if (!file || options_.token.empty()) {
-      return fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format("there is no token in '{}': put one line of text there", token_file_));
-    }
-    return {};
+  // On standard output, so that a script can wait for the line and read the address from it.
+  static void say_ready(Context& context, const http::Server& server) {
+    JsonObject object;
+    object.add("url", server.url()).add("port", server.port()).add("store", context.store_path());
+    context.report(fmt::format("serving {} at {}", context.store_path(), server.url()), object);
+    context.out().flush();
   }
 
-  Result<void> set_options() {
-    if (port_ > 65'535) {
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("--port is {}: it must be from 0 to 65535", port_));
-    }
-    if (heartbeat_ms_ == 0 || workers_ == 0 || workers_ > 256) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--heartbeat-ms must be at least 1, and --workers from 1 to 256");
-    }
-    options_.port = static_cast<std::uint16_t>(port_);
-    const auto ms = [](std::uint64_t value) {
-      return std::chrono::milliseconds{static_cast<std::int64_t>(value)};
-    };
-    options_.long_poll_wait = ms(long_poll_ms_);
-    options_.heartbeat = ms(heartbeat_ms_);
-    options_.stop_timeout = ms(stop_timeout_ms_);
-    options_.connections_max = connections_max_;
-    options_.body_bytes_max = body_bytes_max_;
-    options_.workers = workers_;
-    options_.cors_origins = split(cors_origins_);
-    options_.allow_hosts = split(allow_hosts_);
-    if (access_log_ == "off") return {};
-    log_fd_ = STDERR_FILENO;
-    if (access_log_ != "-") {
-      log_fd_ = ::open(access_log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-      if (log_fd_ < 0) {
-        return fail(ErrorCode::kIo, fmt::format("cannot write the access log '{}'", access_log_));
-      }
-    }
-    options_.access_log_fd = log_fd_;
-    return {};
-  }
+  static constexpr std::uint64_t kHeartbeatMsMost = 15'000;
+  static constexpr std::uint64_t kLongPollMsMost = 600'000;
 
-  static std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    while (!text.empty()) {
-      const std::size_t comma = std::min(text.find(','), text.size());
-      if (const auto part = without_blanks(text.substr(0, comma)); !part.empty()) {
-        parts.emplace_back(part);
-      }
-      text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return parts;
-  }
-
-  http::ServerOptions options_;
+  http::ServerOptions http_;
   std::string token_file_;
-  std::string cors_origins_;
-  std::string allow_hosts_;
-  std::string access_log_ = "-";
-  std::uint64_t port_ = 4'437;
-  std::uint64_t long_poll_ms_ = 20'000;
-  std::uint64_t heartbeat_ms_ = 14'000;
-  std::uint64_t stop_timeout_ms_ = 5'000;
-  std::uint64_t connections_max_ = 20'000;
-  std::uint64_t body_bytes_max_ = 64u << 20;
-  std::uint64_t workers_ = 4;
-  int log_fd_ = -1;
+  std::optional<std::uint64_t> long_poll_ms_;
+  std::optional<std::uint64_t> heartbeat_ms_;
+  std::optional<std::uint64_t> connections_max_;
+  std::optional<ByteCount> body_bytes_max_;
+  bool access_log_ = false;
 };
 
 }  // namespace

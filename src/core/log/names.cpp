@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <holdfast/store.h>
+#include <holdfast/stream.h>
 
 namespace holdfast::core {
 namespace {
@@ -39,6 +40,13 @@ bool is_control(std::string_view sequence) noexcept {
   return lead == 0xC2 && sequence.size() > 1 && static_cast<std::uint8_t>(sequence[1]) < 0xA0;
 }
 
+std::unexpected<Error> too_long(std::string_view what, std::string_view name, std::size_t limit) {
+  return fail(Error{ErrorCode::kInvalidArgument,
+                    fmt::format("the {} name '{}' has {} bytes: the limit is {}", what,
+                                printable(name), name.size(), limit)}
+                  .with(limit, name.size()));
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
@@ -55,12 +63,7 @@ Result<void> check_name(std::string_view what, std::string_view name) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("the {} name is empty: give 1 to {} bytes", what, kNameBytesMax));
   }
-  if (name.size() > kNameBytesMax) {
-    return fail(Error{ErrorCode::kInvalidArgument,
-                      fmt::format("the {} name '{}' has {} bytes: the limit is {}", what,
-                                  printable(name), name.size(), kNameBytesMax)}
-                    .with(kNameBytesMax, name.size()));
-  }
+  if (name.size() > kNameBytesMax) return too_long(what, name, kNameBytesMax);
   for (std::size_t at = 0; at < name.size();) {
     const std::string_view rest = name.substr(at);
     const std::size_t length = sequence_length(rest);
@@ -77,6 +80,7 @@ Result<void> check_name(std::string_view what, std::string_view name) {
 }
 
 Result<void> check_stream_name(std::string_view name) {
+  if (name.size() > kStreamNameBytesMax) return too_long("stream", name, kStreamNameBytesMax);
   if (auto ok = check_name("stream", name); !ok) return ok;
   std::string_view rest = name;
   for (;;) {

@@ -14,7 +14,8 @@ namespace holdfast::core {
 /// names it in the error ("home", "space").
 [[nodiscard]] Result<void> check_name(std::string_view what, std::string_view name);
 
-/// A stream's name: as above, and no part between slashes is empty, "." or "..".
+/// A stream's name: as above but of at most kStreamNameBytesMax bytes, and no part between slashes
+/// is empty, "." or "..".
 [[nodiscard]] Result<void> check_stream_name(std::string_view name);
 
 /// The text with control characters and bytes that are not UTF-8 written as \xNN, cut at 80 bytes:

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <holdfast/store.h>
+#include <holdfast/stream.h>
 
 namespace holdfast::core {
 namespace {
@@ -13,7 +13,7 @@ TEST(Names, PlainNamesPass) {
   for (const char* good : {"a", "chat/1", "über/日本", "with space", "a..b", "...", "%2e"}) {
     EXPECT_TRUE(check_stream_name(good).has_value()) << good;
   }
-  EXPECT_TRUE(check_stream_name(std::string(kNameBytesMax, 'x')).has_value());
+  EXPECT_TRUE(check_stream_name(std::string(kStreamNameBytesMax, 'x')).has_value());
 }
 
 TEST(Names, E5_NamesCannotLeaveTheirPlace) {
@@ -21,7 +21,7 @@ TEST(Names, E5_NamesCannotLeaveTheirPlace) {
   for (const std::string& bad :
        {""s, "/"s, "/a"s, "a/"s, "a//b"s, "."s, ".."s, "a/../b"s, "a\0b"s, "a\nb"s, "\x7f"s,
         "\xc2\x85"s, "\xff"s, "\xc0\xaf"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80"s,
-        std::string(kNameBytesMax + 1, 'x')}) {
+        std::string(kStreamNameBytesMax + 1, 'x')}) {
     const auto result = check_stream_name(bad);
     ASSERT_FALSE(result.has_value()) << bad;
     EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);

@@ -13,7 +13,7 @@
 //     kill between a commit and its ring leaves a reader asleep
 //   - nobody's death leaves a lock: the others, and those started again, go on
 //
-// HOLDFAST_KILL_ROUNDS sets the number of rounds, HOLDFAST_KILL_SEED the choices.
+// HOLDFAST_SOAK=N makes it N times as long (tools/soak.sh), HOLDFAST_KILL_SEED sets the choices.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
@@ -286,7 +286,7 @@ class KillLoop : public ::testing::TestWithParam<Setup> {
 };
 
 TEST_P(KillLoop, S12_NothingAcknowledgedIsLostNothingDoubledNobodyStuck) {
-  const std::uint64_t rounds = from_environment("HOLDFAST_KILL_ROUNDS", 15);
+  const std::uint64_t rounds = 15 * from_environment("HOLDFAST_SOAK", 1);
   const std::uint64_t seed =
       from_environment("HOLDFAST_KILL_SEED", Random::from_system().next() % 1'000'000);
   Random random{seed};
@@ -306,13 +306,13 @@ TEST_P(KillLoop, S12_NothingAcknowledgedIsLostNothingDoubledNobodyStuck) {
   kill_reader(0);
   kill_reader(1);
   check_everything();
-  std::cout
-      << fmt::format(
-             "{} kills of writers, {} of readers (seed {}): {} appends acknowledged, {} chunks "
-             "there, readers reached a dead writer's tail {} times",
-             writers_killed_, readers_killed_, seed, acknowledged_[0] + acknowledged_[1], chunks_,
-             tail_checks_)
-      << std::endl;
+  std::cout << fmt::format(
+                   "[  POINTS  ] {} kills of writers, {} of readers (seed {}): {} appends "
+                   "acknowledged, {} chunks "
+                   "there, readers reached a dead writer's tail {} times",
+                   writers_killed_, readers_killed_, seed, acknowledged_[0] + acknowledged_[1],
+                   chunks_, tail_checks_)
+            << std::endl;
 }
 
 // The worst moment, each time: everybody can see the commit, and nobody was told.

@@ -23,6 +23,8 @@ constexpr std::string_view kExposed =
     "Stream-Expires-At, Stream-SSE-Data-Encoding, Producer-Epoch, Producer-Seq, "
     "Producer-Expected-Seq, Producer-Received-Seq, ETag, Location, Retry-After";
 
+constexpr std::string_view kLineEnds{"\r\n\0", 3};
+
 bool has_body(int status) { return status != 204 && status != 304 && status >= 200; }
 
 }  // namespace
@@ -33,6 +35,8 @@ std::string response_head(const Response& response, const Request* request, cons
                                  reason_phrase(response.status), http_date(now));
   const auto out = std::back_inserter(head);
   for (const auto& [name, value] : response.headers) {
+    // What was stored through another door (a content type) must not end its line here.
+    if (value.find_first_of(kLineEnds) != std::string::npos) continue;
     fmt::format_to(out, "{}: {}\r\n", name, value);
   }
   head += "X-Content-Type-Options: nosniff\r\n";

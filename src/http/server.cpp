@@ -30,11 +30,13 @@ struct Server::Impl {
         stop_timer{loop, [this] { loop.stop(); }} {}
 
   ~Impl() {
-    // Workers post to the loop and use the streams: they end first, then what they might touch.
+    // Workers and the store post to the loop: they end first. What they have posted runs while what
+    // it touches is still there.
     list_watch = Watch{};
     workers.stop();
     service->wait_for_store();
     listener.reset();
+    loop.poll();
     service.reset();
     loop.poll();
   }

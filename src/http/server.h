@@ -50,7 +50,8 @@ struct ServerOptions {
   /// At most so much in one answer of a read.
   std::size_t read_bytes_max = 1u << 20;
   std::size_t workers = 4;
-  std::size_t worker_queue_max = 1'024;
+  /// Requests that may wait for a worker; beyond it: 503. A connection has one at most.
+  std::size_t worker_queue_max = 16'384;
   /// Where lines of the access log go; -1: nowhere.
   int access_log_fd = -1;
   const Clock* clock = &system_clock();

@@ -1,5 +1,6 @@
-// The HTTP routes: bytes as a client might send them, cut into pieces, through the parser, the access
-// access rules and every route, over a memory store. The first byte says how the rest is cut.
+// The HTTP routes: bytes as a client might send them, cut into pieces, through the parser, the
+// access access rules and every route, over a memory store. The first byte says how the rest is
+// cut.
 //
 // Checked beside the sanitizers: an answer's head never has more lines than headers (nothing a
 // client sent can add one), every frame of events is one whole HTTP chunk, and nothing is answered

@@ -151,7 +151,7 @@ TEST_P(Linearizability, WhenAnswersGetLost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Linearizability, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

@@ -54,7 +54,7 @@ TEST_P(Oracle, GivesTheSameLogForTheSameSeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Oracle, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 // A store with a fault, to see that the oracle finds it.
 class Faulty final : public Store {

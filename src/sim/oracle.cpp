@@ -145,8 +145,7 @@ void Oracle::commit(const Batch& batch) {
   if (!both(for_model, for_store)) return;
   const auto mine = model_->commit(*for_model);
   const auto its = store().commit(*for_store);
-  verdicts_.commits += mine ? 1 : 0;
-  verdicts_.refusals += mine ? 0 : 1;
+  ++(mine ? verdicts_.commits : verdicts_.refusals);
   if (!both(mine, its)) return;
   if (mine->appends.size() != its->appends.size() ||
       mine->row_versions.size() != its->row_versions.size()) {

@@ -139,7 +139,7 @@ class Simulation {
     }
     ASSERT_TRUE(answer) << answer.error().message;
     EXPECT_TRUE(one.unsure || !answer->duplicate);
-    totals_.duplicates += answer->duplicate ? 1 : 0;
+    if (answer->duplicate) ++totals_.duplicates;
     one.unsure = false;
     one.first_of_epoch = false;
     ++one.seq;
@@ -255,7 +255,7 @@ TEST_P(StreamSimulation, TheSameSeedGivesTheSameStream) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StreamSimulation, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

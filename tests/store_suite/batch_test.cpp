@@ -195,7 +195,7 @@ TEST_P(Batches, OutliveTheStoreObject) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Batches, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

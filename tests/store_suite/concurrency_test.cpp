@@ -252,7 +252,7 @@ TEST_P(Concurrency, TwoObjectsOnTheSameDataAgree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Concurrency, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

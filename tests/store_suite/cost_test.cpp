@@ -116,7 +116,7 @@ TEST_P(Costs, AKeptRowIsFoundAtOneRow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Costs, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

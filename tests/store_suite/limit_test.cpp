@@ -166,7 +166,7 @@ TEST_P(Limits, OfBatchesHold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Limits, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

@@ -302,7 +302,7 @@ TEST_P(Logs, AreFullAtTheirLimit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Logs, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

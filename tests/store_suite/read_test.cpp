@@ -152,7 +152,7 @@ TEST_P(Reads, ReturnLargeRecordsAmongSmallOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Reads, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

@@ -172,7 +172,7 @@ TEST_P(Rows, AreDeletedWithoutTheirNeighbours) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Rows, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

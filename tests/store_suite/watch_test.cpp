@@ -212,7 +212,7 @@ TEST_P(Watches, S10_CallAfterCommitsOfAnotherObjectOnTheSameData) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Watches, testing::ValuesIn(store_kinds()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::suite

@@ -162,7 +162,7 @@ TEST_P(StreamForks, ReadAsIfTheyWereCopies) {
     std::uint64_t first = 0;
     Texts chunks;  // from offset 0, trimmed ones included
   };
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 4; ++round) {
     std::map<std::string, Model> models;
     const auto any = [&] {
       auto at = models.begin();

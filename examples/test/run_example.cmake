@@ -1,0 +1,12 @@
+# Runs PROGRAM twice on one store in a temporary folder: the second run finds what the first one left.
+string(RANDOM LENGTH 12 name)
+set(place ${CMAKE_CURRENT_BINARY_DIR}/example-${name})
+file(MAKE_DIRECTORY ${place})
+foreach(run 1 2)
+  execute_process(COMMAND ${PROGRAM} ${place}/example.db WORKING_DIRECTORY ${place} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    file(REMOVE_RECURSE ${place})
+    message(FATAL_ERROR "run ${run} ended with ${status}")
+  endif()
+endforeach()
+file(REMOVE_RECURSE ${place})

@@ -38,7 +38,8 @@ struct Retention {
   friend bool operator==(const Retention&, const Retention&) = default;
 };
 
-/// What a stream is made with. Creating it again with the same options is no error.
+/// What a stream is made with. Creating it again with the same options is no error, also if it has
+/// been closed since.
 struct StreamOptions {
   /// Media type, as given; compared without parameters and case. Empty: "application/octet-stream",
   /// or the source's for a fork. With "application/json" each chunk must be one JSON value.

@@ -104,8 +104,8 @@ Result<void> decide_same(std::string_view name, const StreamRecord& record, bool
   }
   if (options.retention != Retention{} && options.retention != record.retention)
     return differs("retention", "other limits", "those given");
-  if (options.closed != closed)
-    return differs("state", closed ? "closed" : "open", options.closed ? "closed" : "open");
+  // One that was closed since is still the one that was asked for.
+  if (options.closed && !closed) return differs("state", "open", "closed");
   return {};
 }
 

@@ -11,7 +11,6 @@
 // An expired stream is as one that is absent: whoever comes across it may remove it.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string_view>
 

@@ -11,7 +11,6 @@
 // the oldest chunk shown, however much more is kept for forks.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>

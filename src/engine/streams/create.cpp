@@ -170,9 +170,13 @@ Result<std::optional<StreamsCore::Made>> StreamsCore::find_same(std::string_view
   }
   auto handle = adopt(name, record);
   if (auto loaded = load_deadline_into(*handle); !loaded) return fail(std::move(loaded.error()));
-  const auto state = tail(handle);
-  if (!state) return fail(state.error());
-  if (auto same = core::decide_same(name, record, state->closed, options, source, where); !same)
+  bool closed = false;
+  if (options.closed) {
+    const auto state = tail(handle);
+    if (!state) return fail(state.error());
+    closed = state->closed;
+  }
+  if (auto same = core::decide_same(name, record, closed, options, source, where); !same)
     return fail(std::move(same.error()));
   return std::optional{Made{std::move(handle), false}};
 }

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include "base/json.h"
 #include "core/log/names.h"
+#include "core/stream/content_hash.h"
 #include "core/stream/import_mark.h"
 #include "engine/streams/core.h"
 #include "engine/streams/rows.h"
@@ -28,29 +28,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256u << 10;
 constexpr std::size_t kMarksMax = 32;
-
-// The hash of all bytes taken so far.
-class RunningHash {
- public:
-  RunningHash() : state_{XXH3_createState()} { XXH3_128bits_reset(state_.get()); }
-  RunningHash(const RunningHash& other) : state_{XXH3_createState()} {
-    XXH3_copyState(state_.get(), other.state_.get());
-  }
-  RunningHash& operator=(const RunningHash& other) {
-    XXH3_copyState(state_.get(), other.state_.get());
-    return *this;
-  }
-  void add(std::string_view bytes) {
-    XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
-  }
-  [[nodiscard]] XXH128_hash_t value() const { return XXH3_128bits_digest(state_.get()); }
-
- private:
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> state_;
-};
 
 // The source, buffered: bytes are looked at first and taken afterwards.
 class Reader {
@@ -85,7 +62,7 @@ class Reader {
     taken_ += count;
   }
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
-  [[nodiscard]] XXH128_hash_t hash() const { return hash_.value(); }
+  [[nodiscard]] core::ContentHash hash() const { return hash_.value(); }
 
   /// Remembers this place for go_back(), in the place of any before.
   void remember() {
@@ -163,12 +140,12 @@ class Reader {
   std::size_t at_ = 0;
   bool ended_ = false;
   std::uint64_t taken_ = 0;
-  RunningHash hash_;
+  core::RunningHash hash_;
   // While the place to go on from is looked for. What a source that cannot seek gives is spooled:
   // first what was buffered already, then what was read since.
   bool remembering_ = false;
   std::uint64_t remembered_ = 0;
-  RunningHash remembered_hash_;
+  core::RunningHash remembered_hash_;
   std::string head_;
   std::uint64_t head_from_ = ~std::uint64_t{0};
   std::uint64_t spooled_from_ = 0;
@@ -201,8 +178,9 @@ class Import {
     if (!head) return fail(head.error());
     if (head->empty()) return report_;
     // Imports of one content meet in one row's key, whoever was first.
-    const XXH128_hash_t hash = XXH3_128bits(head->data(), head->find_last_not_of('\n') + 1);
-    prefix_ = fmt::format("{}/{:016x}{:016x}/", handle_->record.id.text(), hash.high64, hash.low64);
+    const core::ContentHash hash =
+        core::hash_content(head->substr(0, head->find_last_not_of('\n') + 1));
+    prefix_ = fmt::format("{}/{:016x}{:016x}/", handle_->record.id.text(), hash.high, hash.low);
     if (auto found = find_place(); !found) return fail(std::move(found.error()));
     if (auto joined_on = pass_newline(); !joined_on) return fail(std::move(joined_on.error()));
     if (auto imported = import_rest(); !imported) return fail(std::move(imported.error()));
@@ -240,8 +218,8 @@ class Import {
         tell(true);
       }
       if (reader_.taken() < mark->mark.bytes) break;
-      const XXH128_hash_t hash = reader_.hash();
-      if (hash.low64 != mark->mark.hash_low || hash.high64 != mark->mark.hash_high) continue;
+      const core::ContentHash hash = reader_.hash();
+      if (hash != core::ContentHash{mark->mark.hash_low, mark->mark.hash_high}) continue;
       // Of equal places the newest row: it is the one that others go on from.
       place_ = mark;
       reader_.remember();
@@ -329,8 +307,8 @@ class Import {
       chunks.push_back(std::string_view{arena_}.substr(begin, ends_[i] - begin));
     }
     choose_row();
-    const XXH128_hash_t hash = reader_.hash();
-    const core::ImportMark mark{reader_.taken(), lines_, hash.low64, hash.high64, open_line_, done};
+    const core::ContentHash hash = reader_.hash();
+    const core::ImportMark mark{reader_.taken(), lines_, hash.low, hash.high, open_line_, done};
     auto appended = core_.append_marked(
         handle_, chunks,
         {std::string{kImportSpace}, key_, core::encode_import_mark(mark), version_}, dropped_);

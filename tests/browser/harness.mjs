@@ -56,8 +56,8 @@ export class Holdfast {
     };
   }
 
-  async start() {
-    const server = spawn(kProgram, ["--store", this.store, "serve", "--port", String(this.port)],
+  async start(...options) {
+    const server = spawn(kProgram, ["--store", this.store, "serve", "--port", String(this.port), ...options],
       { stdio: ["ignore", "ignore", process.env.HOLDFAST_TEST_LOG ? "inherit" : "ignore"] });
     this.#server = server;
     for (let tries = 0; tries < 200; tries += 1) {

@@ -43,14 +43,15 @@ async function through_restarts(page) {
   await sleep(500);
   await holdfast.end("SIGKILL");
   await page.waitForSelector("#status[data-state=waiting][data-kind=drop]", { timeout: 30_000 });
+  assert.match(await page.textContent("#notice"), /^The connection dropped\./);
   await sleep(700);
   await holdfast.start();
   await in_state(page, "live");
   assert.equal(await page.isHidden("#notice"), true);
   await sleep(500);
   await holdfast.end("SIGTERM");
-  await page.waitForSelector("#status[data-state=waiting]", { timeout: 30_000 });
-  assert.match(await page.textContent("#notice"), /goodbye|does not answer/);
+  await page.waitForSelector("#status[data-state=waiting][data-kind=goodbye]", { timeout: 30_000 });
+  assert.match(await page.textContent("#notice"), /^The server said goodbye: a planned stop\. It goes on from line [\d,]+\.$/);
   await holdfast.start();
   await in_state(page, "live");
   await sleep(500);
@@ -270,4 +271,23 @@ test("streams that are made, deleted and made again are noticed", kTimeout, asyn
   await in_state(page, "live");
   await page.waitForFunction(() => document.querySelector("#rows")?.textContent.includes("{\"n\":11}"));
   assert.deepEqual((await rows_in_sight(page)).map((row) => row.text), ["{\"n\":10}", "{\"n\":11}"]);
+});
+
+test("where the server demands a token the page asks for it, and goes on with the right one", kTimeout, async () => {
+  await stream_with("secret", [json({ n: 1 })]);
+  await writeFile(join(holdfast.place, "token"), "open sesame\n");
+  await holdfast.start("--token-file", join(holdfast.place, "token"));
+  const page = await browser.page();
+  await page.goto(`${holdfast.url}/#/stream/secret`);
+  for (const token of ["wrong", "open sesame"]) {
+    await page.waitForSelector("#token-dialog[open]");
+    await page.fill("#token", token);
+    await page.keyboard.press("Enter");
+  }
+  await in_state(page, "live");
+  await page.waitForSelector("#stream-list a");
+  await holdfast.command("stream", "append", "secret", "{\"n\":2}");
+  await page.waitForFunction(() => document.querySelectorAll("#rows .row").length === 2);
+  assert.equal(await page.$eval("#token-dialog", (dialog) => dialog.open), false);
+  assert.deepEqual(page.faults, []);
 });

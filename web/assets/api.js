@@ -9,6 +9,9 @@ export class Refused extends Error {
     this.status = status;
     this.retry_after_s = retry_after_s;
   }
+
+  /** Asking again would bring the same answer. */
+  get is_final() { return this.status < 500 && this.status !== 408 && this.status !== 429; }
 }
 
 export const offset_token = (offset) => `0000000000000000_${String(offset).padStart(16, "0")}`;

@@ -92,9 +92,7 @@ export class Live {
         },
       });
     } catch (error) {
-      if (error instanceof Refused && error.status < 500 && error.status !== 429 && error.status !== 408) {
-        return { kind: "refused", error };
-      }
+      if (error instanceof Refused && error.is_final) return { kind: "refused", error };
       const busy = error instanceof Refused;
       return { kind: "drop", why: busy ? error.message : unreachable(error, this.state),
         delay_ms_min: busy ? error.retry_after_s * 1000 : 0 };

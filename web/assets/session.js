@@ -215,7 +215,7 @@ export class Session {
         return await question();
       } catch (error) {
         this.#abort.signal.throwIfAborted();
-        if (error instanceof Refused && error.status < 500) throw error;
+        if (error instanceof Refused && error.is_final) throw error;
         const wait_ms = delay_ms / 2 + (Math.random() * delay_ms) / 2;
         this.shown.on_state({ state: "waiting", kind: "drop", why: "the server does not answer", delay_ms: wait_ms });
         await new Promise((resolve) => setTimeout(resolve, wait_ms));

@@ -14,6 +14,7 @@ const kWords = {
 export class StatusView {
   #timer = 0;
   #kept = "";
+  #first = null;
 
   constructor({ box, text, retry, notice }) {
     Object.assign(this, { box, text, retry, notice_box: notice });
@@ -21,8 +22,11 @@ export class StatusView {
 
   show(state, session) {
     clearInterval(this.#timer);
+    // Why it was lost is what counts, not why the next tries failed.
+    if (state.state === "waiting") this.#first ??= state;
+    else if (!["connecting", "catching-up"].includes(state.state)) this.#first = null;
     this.box.dataset.state = state.state;
-    this.box.dataset.kind = state.kind ?? "";
+    this.box.dataset.kind = this.#first?.kind ?? "";
     this.retry.hidden = state.state !== "waiting";
     this.text.textContent = state.state === "connecting" && state.attempt > 0 ? "reconnecting" : kWords[state.state];
     if (state.state === "waiting") this.#count_down(state, session);
@@ -40,7 +44,8 @@ export class StatusView {
 
   #settle() { this.notice(this.#kept); }
 
-  #count_down({ kind, why, delay_ms }, session) {
+  #count_down({ delay_ms }, session) {
+    const { kind, why } = this.#first;
     const until = performance.now() + delay_ms;
     const tick = () => {
       const seconds = Math.max(0, Math.ceil((until - performance.now()) / 1000));

@@ -136,7 +136,7 @@ export class StreamList {
       } catch (error) {
         if (signal.aborted) return;
         this.#failed(error);
-        if (error instanceof Refused && error.status < 500) return;
+        if (error instanceof Refused && error.is_final) return;
       }
       await new Promise((resolve) => setTimeout(resolve, delay_ms / 2 + (Math.random() * delay_ms) / 2));
       delay_ms = Math.min(15_000, delay_ms * 2);

@@ -31,14 +31,12 @@ clean_up() {
 trap clean_up EXIT
 trap 'echo; echo "==> stopping the server and removing $place"; exit 0' INT TERM
 
-answers() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
-
 start_server() {
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-  "$program" --store "$store" serve --port "$port" >"$place/server.log" 2>&1 &
+  "$program" --store "$store" serve --port 0 >"$place/server.log" 2>&1 &
   server=$!
-  for _ in $(seq 200); do
-    answers && return 0
+  for _ in $(seq 600); do
+    url=$(sed -n 's|^serving .* at \(http://[^ ]*\)$|\1|p' "$place/server.log")
+    [ -z "$url" ] || return 0
     kill -0 "$server" 2>/dev/null || break
     sleep 0.05
   done
@@ -55,7 +53,6 @@ python3 tools/pace.py data/live.jsonl.zst "$seconds" |
   "$program" --store "$store" stream append demo/live - >"$place/play.log" 2>&1 &
 play=$!
 
-url=http://127.0.0.1:$port
 cat <<END
 
     A second session of 3,000 lines is being written right now, for $seconds s. Watch it:

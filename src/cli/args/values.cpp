@@ -42,10 +42,11 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 std::optional<double> leading_number(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && (is_digit(text[length]) || text[length] == '.')) ++length;
+  const std::string digits{text.substr(0, length)};
+  const char* const last = digits.data() + digits.size();
   double value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + length, value, std::chars_format::fixed);
-  if (error != std::errc{} || length == 0 || end != text.data() + length) return std::nullopt;
+  const auto [end, error] = std::from_chars(digits.data(), last, value, std::chars_format::fixed);
+  if (error != std::errc{} || digits.empty() || end != last) return std::nullopt;
   text.remove_prefix(length);
   return value;
 }

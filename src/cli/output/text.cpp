@@ -149,7 +149,7 @@ std::size_t display_width(std::string_view text) {
     const CodePoint point = code_point(text);
     text.remove_prefix(point.length);
     if (within(kCombining, point.value)) continue;
-    width += within(kWide, point.value) ? 2 : 1;
+    width += within(kWide, point.value) ? std::size_t{2} : std::size_t{1};
   }
   return width;
 }

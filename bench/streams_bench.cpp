@@ -6,6 +6,7 @@
 // DIRECTORY decides which disk is measured. --smoke takes a tenth of the history and few rounds.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -273,7 +274,7 @@ void measure_idle(const Setup& setup) {
     setup.report.add({.name = name + ".cpu",
                       .n = n,
                       .unit = "percent",
-                      .value = spent / (seconds * 1e4),
+                      .value = std::max(spent, 0.0) / (seconds * 1e4),
                       .limit = 0.005});
     setup.report.add({.name = name + ".wakeups",
                       .n = n,

@@ -25,6 +25,21 @@ class Examples(unittest.TestCase):
                 self.assertEqual(run.stdout, said * runs)
                 self.assertEqual(run.returncode, 0)
 
+    def test_append_and_follow_prints_ten_numbers_however_often_it_runs(self):
+        numbers = [f"{i}: number {i}" for i in range(10)]
+        with tempfile.TemporaryDirectory() as place:
+            for _ in range(2):
+                run = subprocess.run(
+                    [PROGRAMS / "append_and_follow"], cwd=place, capture_output=True, text=True, timeout=30)  # fmt: skip
+                self.assertEqual(run.returncode, 0, run.stderr)
+                followed = [line for line in run.stdout.splitlines() if not line.startswith("(")]
+                self.assertEqual(followed, numbers)
+
+    def test_async_follow_gives_every_chunk_to_every_follower(self):
+        run = subprocess.run([PROGRAMS / "async_follow"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout, "100 followers took 100000 chunks of 1000 appended\n")
+
     def test_the_readme_shows_quickstart_as_it_is_compiled(self):
         shown = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
         self.assertIn((ROOT / "examples/quickstart.cpp").read_text(), shown)

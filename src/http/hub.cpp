@@ -7,7 +7,6 @@ namespace holdfast::http {
 namespace {
 
 constexpr std::size_t kSlice = 512;
-constexpr std::size_t kUnusedChannelsMax = 1'024;
 
 FramePtr make_heartbeat() {
   FrameBuilder frame;
@@ -42,10 +41,11 @@ std::shared_ptr<Channel> Hub::channel(const std::string& name, const OpenedPtr& 
   std::shared_ptr<Channel>& slot = channels_[opened->id];
   if (!slot || slot->dead()) slot = std::make_shared<Channel>(context_, name, opened);
   const std::shared_ptr<Channel> found = slot;
-  if (channels_.size() > kUnusedChannelsMax) {
+  if (channels_.size() > channels_look_at_) {
     std::erase_if(channels_, [&found](const auto& entry) {
       return entry.second != found && entry.second->unused();
     });
+    channels_look_at_ = std::max(kUnusedChannelsMax, 2 * channels_.size());
   }
   return found;
 }

@@ -15,6 +15,8 @@
 namespace holdfast::http {
 
 class Hub {
+  static constexpr std::size_t kUnusedChannelsMax = 1'024;
+
  public:
   explicit Hub(Context& context);
   ~Hub();
@@ -47,6 +49,7 @@ class Hub {
   Context& context_;
   std::vector<std::shared_ptr<Follower>> followers_;
   std::map<Ulid, std::shared_ptr<Channel>> channels_;
+  std::size_t channels_look_at_ = kUnusedChannelsMax;  // look for unused ones beyond so many
   rt::Timer timer_;
   FramePtr heartbeat_;
   std::size_t sweep_at_ = 0;  // followers_[0, sweep_at_) are still to be swept

@@ -127,6 +127,10 @@ IoResult Socket::peek() {
 }
 
 IoResult Socket::write(std::span<const std::string_view> pieces) {
+  if (pieces.size() == 1) {
+    const std::string_view piece = pieces.front();
+    return outcome(::send(fd(), piece.data(), piece.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
   std::array<iovec, 16> vectors{};
   std::size_t count = 0;
   for (std::string_view piece : pieces) {

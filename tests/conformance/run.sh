@@ -30,7 +30,7 @@ fi
 
 start_server() {
   "$program" --store "$work/store.db" serve --port 0 --long-poll-ms "$long_poll_ms" \
-    --access-log off >"$work/ready" 2>"$work/errors" &
+    >"$work/ready" 2>"$work/errors" &
   server=$!
   for _ in $(seq 200); do
     url=$(grep -o 'http://[0-9.]*:[0-9]*' "$work/ready" || true)

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,7 @@ class Serve final : public Command {
     option("-p,--port", "N", "Where to listen (default 4437); 0 takes a free one.", http_.port);
     option("--address", "A", "The address to listen on, numeric (default 127.0.0.1).",
            http_.address);
-    option("--token-file", "FILE", "Demand the token that is this file's first line.", token_file_)
+    option("--token-file", "FILE", "Demand the token that is this file's first line (default $HOLDFAST_TOKEN).", token_file_)
         .completes = Completes::kFile;
     option("--cors-origin", "ORIGIN",
            "Let pages of this origin use the server; '*' for all. May be given again.",
@@ -94,6 +95,8 @@ class Serve final : public Command {
       auto token = read_token(token_file_);
       if (!token) return fail(std::move(token.error()));
       http_.token = std::move(*token);
+    } else if (const char* token = std::getenv("HOLDFAST_TOKEN"); token != nullptr) {
+      http_.token = token;
     }
     if (long_poll_ms_) http_.long_poll_wait = std::chrono::milliseconds{*long_poll_ms_};
     if (heartbeat_ms_) http_.heartbeat = std::chrono::milliseconds{*heartbeat_ms_};

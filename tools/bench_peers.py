@@ -32,7 +32,9 @@ def main():
     results = {
         "date": datetime.date.today().isoformat(),
         "machine": processor(),
-        "peers": [f"{name} {version}" for name, version in sorted(versions.items())],
+        # Above the number of processors, CPU times come out too high and waiting too short.
+        "load": round(os.getloadavg()[1], 1),
+        "peers": sorted({figure["peer"] for figure in figures.values()}),
         "figures": figures,
     }
     (place / "results.json").write_text(json.dumps(results, indent=2) + "\n")

@@ -84,7 +84,8 @@ def main():
     print("\ngrowth: the figure over that of a history a hundred times shorter. machine: the bare"
           " machine's own figure for the same work, same run.")  # fmt: skip
     if peers:
-        print(f"peer: {', '.join(peers['peers'])}, measured {peers['date']} on {peers['machine']}.")
+        print(f"peer: {', '.join(peers['peers'])}, measured {peers['date']} on {peers['machine']},"
+              f" load {peers['load']}.")
     missed = [line["name"] for line in lines if met(line) is False]
     counts = [line["name"] for line in lines if met(line) is False and line["unit"] in COUNTS]
     print(f"limits: {sum(met(line) is True for line in lines)} met, {len(missed)} not met"

@@ -53,7 +53,9 @@ class Serve final : public Command {
     option("-p,--port", "N", "Where to listen (default 4437); 0 takes a free one.", http_.port);
     option("--address", "A", "The address to listen on, numeric (default 127.0.0.1).",
            http_.address);
-    option("--token-file", "FILE", "Demand the token that is this file's first line (default $HOLDFAST_TOKEN).", token_file_)
+    option("--token-file", "FILE",
+           "Demand the token that is this file's first line (default $HOLDFAST_TOKEN).",
+           token_file_)
         .completes = Completes::kFile;
     option("--cors-origin", "ORIGIN",
            "Let pages of this origin use the server; '*' for all. May be given again.",

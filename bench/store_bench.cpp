@@ -2,7 +2,9 @@
 // and of the whole process, syncs per commit, bytes on disk. For those who work on the store;
 // streams_bench has the figures that the project promises.
 //
-//   store_bench OUT.jsonl DIRECTORY SESSION.zst [--smoke]
+//   store_bench OUT.jsonl DIRECTORY SESSION.zst [--smoke] [PART]
+//
+// PART: relaxed, reading, full or space; all without it.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -30,9 +32,6 @@ struct Bench {
   std::size_t scale = 1;  // divides lengths and counts
 
   void say(std::string name, std::uint64_t n, std::string unit, double value) const {
-    std::printf("%-44s %9llu %12.3f %s\n", name.c_str(), static_cast<unsigned long long>(n), value,
-                unit.c_str());
-    std::fflush(stdout);
     report.add({.name = std::move(name), .n = n, .unit = std::move(unit), .value = value});
   }
   [[nodiscard]] std::unique_ptr<SqliteStore> open(const std::string& name, Durability durability,
@@ -180,20 +179,31 @@ void space(const Bench& bench) {
 int main(int argc, char** argv) {
   using namespace holdfast::bench;
   if (argc < 4) {
-    std::fprintf(stderr, "usage: store_bench OUT.jsonl DIRECTORY SESSION.zst [--smoke]\n");
+    std::fprintf(stderr, "usage: store_bench OUT.jsonl DIRECTORY SESSION.zst [--smoke] [PART]\n");
     return 2;
   }
-  const bool smoke = argc > 4 && std::strcmp(argv[4], "--smoke") == 0;
+  bool smoke = false;
+  std::string part;
+  for (int i = 4; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--smoke") == 0) {
+      smoke = true;
+    } else {
+      part = argv[i];
+    }
+  }
+  const auto wanted = [&](const char* name) { return part.empty() || part == name; };
   const TemporaryDirectory directory{argv[2]};
   const Bench bench{.report = Report{argv[1]},
                     .directory = directory.path(),
                     .lines = session_lines(argv[3]),
                     .scale = smoke ? 10u : 1u};
-  relaxed(bench);
-  reading(bench, 25'000, 1'000);
-  reading(bench, 1'000'000 / bench.scale, 1'000);
-  reading(bench, 1'000'000 / bench.scale, 1);
-  full(bench);
-  space(bench);
+  if (wanted("relaxed")) relaxed(bench);
+  if (wanted("reading")) {
+    reading(bench, 25'000, 1'000);
+    reading(bench, 1'000'000 / bench.scale, 1'000);
+    reading(bench, 1'000'000 / bench.scale, 1);
+  }
+  if (wanted("full")) full(bench);
+  if (wanted("space")) space(bench);
   return 0;
 }

@@ -26,6 +26,7 @@ Result<void> Applier::prepare() {
   const std::pair<Statement*, const char*> statements[] = {
       {&begin_, "BEGIN IMMEDIATE"},
       {&commit_, "COMMIT"},
+      {&snapshot_, "SELECT 1 FROM sqlite_schema"},
       {&find_log_, "SELECT id FROM logs WHERE home=?1 AND name=?2"},
       {&find_tail_,
        "SELECT key, data FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1"},
@@ -58,12 +59,30 @@ Error Applier::sql_error(std::string_view doing) {
 
 // --- The transaction ----------------------------------------------------------------------------
 
-Result<void> Applier::begin() {
+void Applier::leave_snapshot() noexcept {
+  if (std::exchange(keeps_snapshot_, false)) snapshot_.reset();
+}
+
+Result<void> Applier::begin(bool keep_snapshot) {
   failed_ = false;
   tally_ = {};
   dirty_.clear();
   if (slots_.size() > kSlotsMax) slots_.clear();
-  if (!begin_.run()) return fail(sql_error("begin a commit in"));
+  // From a kept snapshot it fails at once if another has written or is writing; without one SQLite
+  // waits.
+  bool begun = keeps_snapshot_ && begin_.run();
+  if (!begun) {
+    leave_snapshot();
+    begun = begin_.run();
+  }
+  if (!begun) return fail(sql_error("begin a commit in"));
+  if (keep_snapshot && !keeps_snapshot_) {
+    if (snapshot_.step() != SQLITE_ROW) {
+      snapshot_.reset();
+      return fail(sql_error("read"));
+    }
+    keeps_snapshot_ = true;
+  }
   if (const std::uint32_t version = setup_.connection.data_version(); version != data_version_) {
     data_version_ = version;
     ++generation_;
@@ -112,6 +131,7 @@ Result<void> Applier::finish() {
 }
 
 void Applier::abandon() noexcept {
+  leave_snapshot();
   setup_.connection.rollback();
   slots_.clear();
   dirty_.clear();

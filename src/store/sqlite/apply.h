@@ -41,8 +41,14 @@ class Applier {
   };
   [[nodiscard]] static Result<std::unique_ptr<Applier>> make(const Setup& setup);
 
-  /// Starts a transaction; waits for other processes as the connection's busy handler says.
-  [[nodiscard]] Result<void> begin();
+  /// Starts a transaction; waits for other processes as the connection's busy handler says. With
+  /// `keep_snapshot` the connection stays in its snapshot after the commit, which saves the next
+  /// begin() half of its locks as long as nobody else writes. Such a snapshot holds up checkpoints:
+  /// leave it soon.
+  [[nodiscard]] Result<void> begin(bool keep_snapshot);
+  [[nodiscard]] bool keeps_snapshot() const { return keeps_snapshot_; }
+  /// Not while a transaction is open.
+  void leave_snapshot() noexcept;
   /// Checks a batch and, if it is sound, applies it. On an error ask failed().
   [[nodiscard]] Result<Committed> add(const Batch& batch);
   /// Whether SQLite failed, so that the transaction must be abandoned.
@@ -103,13 +109,16 @@ class Applier {
   void touch(Slot& slot);
 
   Setup setup_;
-  Statement begin_, commit_, find_log_, find_tail_, find_block_, put_block_, delete_blocks_;
+  Statement begin_, commit_, snapshot_, find_log_, find_tail_, find_block_, put_block_,
+      delete_blocks_;
   Statement insert_log_, delete_log_, find_row_, put_row_, delete_row_, find_counter_, set_counter_;
 
   std::unordered_map<std::string, Slot, PathHash, std::equal_to<>> slots_;
   std::uint64_t generation_ = 1;
   std::uint32_t data_version_ = 0;
   std::string path_;  // of the slot that is looked for
+
+  bool keeps_snapshot_ = false;
 
   // Of the open transaction.
   bool failed_ = false;

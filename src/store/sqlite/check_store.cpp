@@ -98,6 +98,7 @@ class Checker {
       return;
     }
     Log& log = at->second;
+    if (!std::exchange(log.begun, true)) log.oldest = key.first();
     const auto header = core::open_block(key, bytes);
     if (!header) {
       fault(block_error(log.name.home, log.name.log, key, header.error()).message);
@@ -105,7 +106,6 @@ class Checker {
       return;
     }
     if (log.newest) compare(log, key, *header);
-    if (!std::exchange(log.begun, true)) log.oldest = key.first();
     log.newest = key;
     log.header = *header;
     records(log, key, *header, bytes.substr(core::kBlockHeaderBytes));

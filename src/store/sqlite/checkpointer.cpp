@@ -1,5 +1,6 @@
 #include "store/sqlite/checkpointer.h"
 
+#include <chrono>
 #include <utility>
 
 #include "store/sqlite/writer_guard.h"
@@ -54,20 +55,27 @@ void Checkpointer::note(int frames) {
 }
 
 void Checkpointer::hold_back(Connection& writer) {
-  const std::uint64_t bytes = wal_bytes_.load(std::memory_order_relaxed);
-  if (bytes < next_hold_back_) return;
   // Where a reader holds on to old pages the restart fails after a while; commits then go on, and
   // it is tried again when there is more to gain.
-  next_hold_back_ = bytes + setup_.checkpoint_bytes;
-  checkpoint(writer, SQLITE_CHECKPOINT_RESTART);
+  next_hold_back_ = wal_bytes_.load(std::memory_order_relaxed) + setup_.checkpoint_bytes;
+  // Another process may be copying just now.
+  constexpr int kAttempts = 20;
+  constexpr std::chrono::milliseconds kPause{10};
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    TurnWait turn{setup_.bell};
+    if (checkpoint(writer, SQLITE_CHECKPOINT_RESTART) != SQLITE_BUSY) return;
+    turn.wait(kPause);
+  }
 }
 
-void Checkpointer::checkpoint(Connection& connection, int mode) {
+int Checkpointer::checkpoint(Connection& connection, int mode) {
+  const std::lock_guard lock{copying_};
   int frames = 0;
   int copied = 0;
   const int rc = sqlite3_wal_checkpoint_v2(connection.get(), "main", mode, &frames, &copied);
   if (is_sync_failure(rc)) setup_.sync_failed();
   if (copied > 0) Counters::add(setup_.counters.syncs, kSyncsOfCheckpoint);
+  return rc;
 }
 
 void Checkpointer::run() {

@@ -39,7 +39,12 @@ class Checkpointer {
 
   /// Listens to a writing connection's commits.
   void attach(Connection& writer);
-  /// Before a transaction: waits while the WAL is over its cap. On the writer's turn.
+  /// Whether the next transaction has to wait for hold_back(). On the writer's turn.
+  [[nodiscard]] bool over_cap() const {
+    return wal_bytes_.load(std::memory_order_relaxed) >= next_hold_back_;
+  }
+  /// Copies all of the WAL, so that it starts again with the next transaction. On the writer's
+  /// turn, with no transaction open; waits for readers as the connection's busy handler says.
   void hold_back(Connection& writer);
 
   [[nodiscard]] std::uint64_t wal_bytes() const { return wal_bytes_.load(); }
@@ -47,7 +52,7 @@ class Checkpointer {
  private:
   static int on_commit(void* self, sqlite3* db, const char* name, int frames);
   void note(int frames);
-  void checkpoint(Connection& connection, int mode);
+  int checkpoint(Connection& connection, int mode);
   void run();
 
   Setup setup_;
@@ -55,6 +60,7 @@ class Checkpointer {
   std::uint64_t next_at_ = 0;         // when to wake the thread; the writer's own
   std::uint64_t next_hold_back_ = 0;  // when to wait for a restart; the writer's own
 
+  std::mutex copying_;  // held during a checkpoint: SQLite does not wait for another's end
   std::mutex mutex_;
   std::condition_variable wakes_;
   // Guarded by mutex_.

@@ -2,6 +2,7 @@
 #include <holdfast/sqlite_store.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include <filesystem>
 #include <memory>
@@ -25,6 +26,8 @@ namespace holdfast::store {
 namespace {
 
 constexpr int kReadBusyMs = 10'000;
+// How long a commit waits for readers of old pages when the write-ahead log is over its cap.
+constexpr std::chrono::milliseconds kHoldBackMax{200};
 
 class SqliteStoreImpl final : public SqliteStore {
  public:
@@ -201,6 +204,8 @@ class SqliteStoreImpl final : public SqliteStore {
         .before =
             [this] {
               bell_->register_writer();
+              if (!checkpointer_->over_cap()) return;
+              writer_->wait_at_most(kHoldBackMax);
               checkpointer_->hold_back(writer_->connection());
             },
     };

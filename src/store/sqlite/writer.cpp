@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "store/sqlite/writer_guard.h"
+
 namespace holdfast::store {
 namespace {
 
@@ -15,6 +17,10 @@ constexpr std::size_t kQueueMax = 65'536;
 // most for a turn that may never be rung in (its holder was killed).
 constexpr std::chrono::seconds kBusyMax{20};
 constexpr std::chrono::milliseconds kBusyLook{20};
+// Transactions this close together are a burst, in which the snapshot is kept, but not for longer
+// than the second time.
+constexpr std::chrono::milliseconds kBurstGap{1};
+constexpr std::chrono::milliseconds kSnapshotMax{20};
 
 std::size_t payload_bytes(const Batch& batch) {
   std::size_t bytes = 0;
@@ -47,7 +53,9 @@ Writer::~Writer() {
     ending_ = true;
   }
   committer_wakes_.notify_one();
+  settler_wakes_.notify_one();
   if (committer_.joinable()) committer_.join();
+  if (settler_.joinable()) settler_.join();
 }
 
 // --- Callers ------------------------------------------------------------------------------------
@@ -94,8 +102,10 @@ Result<void> Writer::alone(const std::function<Result<void>(Connection&)>& work)
     std::erase(queue_, &self);
   }
   lock.unlock();
+  applier_->leave_snapshot();
   expect_turn();
-  if (setup_.before) setup_.before();
+  if (setup_.before && !stopped()) setup_.before();
+  gives_up_at_ = {};
   Result<void> result = fail(stopped_error());
   if (!stopped()) {
     result = work(setup_.connection);
@@ -217,11 +227,61 @@ int Writer::on_busy(void* self, int /*tries*/) {
   return 1;
 }
 
+// --- The snapshot between commits
+// -----------------------------------------------------------------
+
+bool Writer::in_a_burst() {
+  const auto now = std::chrono::steady_clock::now();
+  const bool burst = now - std::exchange(last_transaction_, now) < kBurstGap;
+  if (!applier_->keeps_snapshot()) {
+    snapshot_since_ = now;
+    return burst;
+  }
+  if (burst && now - snapshot_since_ < kSnapshotMax) return true;
+  applier_->leave_snapshot();
+  return false;
+}
+
+void Writer::keep_snapshot_for_a_while() {
+  {
+    const std::lock_guard lock{mutex_};
+    if (std::exchange(snapshot_kept_, true)) return;
+    if (!settler_.joinable()) {
+      auto thread = start_quiet_thread("hf-settle", [this] { run_settler(); });
+      if (!thread) {
+        applier_->leave_snapshot();
+        return;
+      }
+      settler_ = std::move(*thread);
+    }
+  }
+  settler_wakes_.notify_one();
+}
+
+void Writer::run_settler() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    settler_wakes_.wait(lock, [&] { return snapshot_kept_ || ending_; });
+    if (ending_) return;
+    settler_wakes_.wait_for(lock, 2 * kSnapshotMax, [&] { return ending_; });
+    if (ending_) return;
+    Waiter self;
+    take_turn(lock, self);
+    std::erase(queue_, &self);
+    snapshot_kept_ = false;
+    lock.unlock();
+    applier_->leave_snapshot();
+    lock.lock();
+    pass_turn();
+  }
+}
+
 // --- Transactions -------------------------------------------------------------------------------
 
 void Writer::carry_out(const Group& group) {
   expect_turn();
   if (setup_.before && !stopped()) setup_.before();
+  gives_up_at_ = {};
   carry_out_together(group);
 }
 
@@ -230,7 +290,9 @@ void Writer::carry_out_together(std::span<Waiter* const> group) {
     refuse(group, stopped_error());
     return;
   }
-  auto ok = applier_->begin();
+  const bool kept = applier_->keeps_snapshot();
+  auto ok = applier_->begin(in_a_burst());
+  if (!kept && applier_->keeps_snapshot()) keep_snapshot_for_a_while();
   std::vector<const Batch*> committed;
   for (Waiter* one : group) {
     if (!ok) break;

@@ -6,6 +6,8 @@
 //   - At most one thread leads; only the leader uses the writing connection.
 //   - A lone commit runs on its caller's thread and waits for nobody.
 //   - Commits are carried out in the order in which they were queued.
+//   - Between commits that follow each other fast the connection stays in its snapshot; when they
+//     stop, or after a while, it leaves it, so that checkpoints can go on.
 //   - A commit is answered after it is durable at the store's level, or after nothing of it has
 //     happened. After a failed sync none is carried out any more.
 #pragma once
@@ -60,6 +62,11 @@ class Writer {
 
   /// For whoever has the turn.
   [[nodiscard]] Connection& connection() { return setup_.connection; }
+  /// The same: how long to wait for other processes before the next transaction.
+  void wait_at_most(std::chrono::milliseconds limit) {
+    applier_->leave_snapshot();
+    gives_up_at_ = std::chrono::steady_clock::now() + limit;
+  }
 
   /// Refuses everything from now on.
   void stop() { stopped_.store(true); }
@@ -94,6 +101,9 @@ class Writer {
   [[nodiscard]] Error stopped_error() const;
   void answer(std::unique_lock<std::mutex>& lock, const Group& group);
   void run_committer();
+  [[nodiscard]] bool in_a_burst();
+  void keep_snapshot_for_a_while();
+  void run_settler();
 
   Setup setup_;
   std::unique_ptr<Applier> applier_;
@@ -101,6 +111,9 @@ class Writer {
   // The leader's own: waiting for other processes.
   std::optional<TurnWait> turn_wait_;
   std::chrono::steady_clock::time_point gives_up_at_{};
+  // The leader's own, too: whether commits come fast.
+  std::chrono::steady_clock::time_point last_transaction_{};
+  std::chrono::steady_clock::time_point snapshot_since_{};
 
   std::mutex mutex_;
   // All guarded by mutex_.
@@ -111,6 +124,10 @@ class Writer {
   bool ending_ = false;
   std::condition_variable committer_wakes_;
   std::thread committer_;
+  // The thread that leaves a kept snapshot when commits have stopped coming.
+  bool snapshot_kept_ = false;
+  std::condition_variable settler_wakes_;
+  std::thread settler_;
 };
 
 }  // namespace holdfast::store

@@ -36,7 +36,9 @@ class SqliteStoreImpl final : public SqliteStore {
 
   ~SqliteStoreImpl() override {
     if (sealer_) sealer_->stop();
-    if (writer_ && writer_->stopped()) keep_wal();
+    if (!writer_) return;
+    writer_->end();  // what is still queued uses all of the below
+    if (writer_->stopped()) keep_wal();
   }
 
   Result<void> open() {
@@ -266,6 +268,7 @@ class SqliteStoreImpl final : public SqliteStore {
   const SqliteOptions options_;
   Counters counters_;
   LogIds ids_;
+  std::vector<BellSlot> slots_;  // the leader's own
   // Each uses those before it, and is destroyed before them.
   std::unique_ptr<Bell> bell_;
   std::optional<Connection> asked_;  // the guarding thread's own
@@ -275,7 +278,6 @@ class SqliteStoreImpl final : public SqliteStore {
   std::unique_ptr<Checkpointer> checkpointer_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<BackgroundSealer> sealer_;
-  std::vector<BellSlot> slots_;  // the leader's own
 };
 
 Result<SealReport> SqliteStoreImpl::seal(const Progress& progress) {

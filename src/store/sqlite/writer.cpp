@@ -47,7 +47,7 @@ Result<std::unique_ptr<Writer>> Writer::make(Setup setup) {
   return writer;
 }
 
-Writer::~Writer() {
+void Writer::end() {
   {
     const std::lock_guard lock{mutex_};
     ending_ = true;

@@ -51,8 +51,9 @@ class Writer {
   [[nodiscard]] static Result<std::unique_ptr<Writer>> make(Setup setup);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
-  /// Waits for the commits that were queued.
-  ~Writer();
+  ~Writer() { end(); }
+  /// Waits for the commits that were queued and ends the threads. No calls may come after it.
+  void end();
 
   Result<Committed> commit(const Batch& batch);
   void commit_async(Batch batch, CommitCallback done);

@@ -189,7 +189,8 @@ void measure_durable(const Setup& setup) {
         producers.emplace_back([&, p] {
           auto mine = stream;
           for (int i = 0; i < count; ++i) {
-            must(mine.append(setup.line(static_cast<std::size_t>(p + i))), "append");
+            must(mine.append(setup.line(static_cast<std::size_t>(p) + static_cast<std::size_t>(i))),
+                 "append");
           }
         });
       }

@@ -3,6 +3,7 @@
 
   - words of unfinished work, such as the usual four letters for "do it later";
   - paths of one machine, and the names of package registries (lock files carry no addresses);
+  - links of Markdown pages to files that are not there;
   - trailing blanks, tabs outside of Makefiles, a missing newline at the end;
   - sources that have grown too long: a warning above 500 lines, a fault above 800.
 
@@ -27,6 +28,7 @@ WORDS = [
     (re.compile(r"\b(?:regi" r"stry\.[\w-]+\.[\w.-]+|py" r"pi\.org)"), "a package registry's name"),
     (re.compile(r'"resol' r'ved"\s*:'), "an address in a lock file"),
 ]  # fmt: skip
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 # Others' text, kept as it came.
 AS_IT_CAME = {"LICENSE"}
 
@@ -43,12 +45,16 @@ def project_files(root):
     return [pathlib.Path(n) for n in sorted(set(names)) if (root / n).is_file()]
 
 
-def line_faults(path, number, line):
+def line_faults(root, path, number, line):
     """What is wrong with one line."""
     for pattern, what in WORDS:
         found = pattern.search(line)
         if found:
             yield f"{path}:{number}: {what}: {found.group(0).strip()}"
+    if path.suffix == ".md":
+        for link in LINK.findall(line):
+            if not (root / path.parent / link).exists():
+                yield f"{path}:{number}: a link to nothing: {link}"
     if path.suffix in SOURCES and line != line.rstrip():
         yield f"{path}:{number}: blanks at the end of the line"
     if path.suffix in SOURCES - {".html", ".css"} and "\t" in line:
@@ -68,7 +74,7 @@ def check(root):
         text = data.decode("utf-8", errors="replace")
         lines = text.split("\n")
         for number, line in enumerate(lines, 1):
-            faults += line_faults(path, number, line)
+            faults += line_faults(root, path, number, line)
         if path.suffix in SOURCES:
             if text and not text.endswith("\n"):
                 faults.append(f"{path}:{len(lines)}: no newline at the end")

@@ -102,6 +102,11 @@ class Text(Planted):
             with self.subTest(line):
                 self.assertEqual(len(self.text("src/core/a.cpp", line + "\n")[0]), 1)
 
+    def test_links_lead_somewhere(self):
+        self.write("docs/a.md", "")
+        self.assertEqual(self.text("README.md", "[a](docs/a.md#x) [b](https://x.org)\n")[0], [])
+        self.assertEqual(len(self.text("README.md", "[c](docs/c.md)\n")[0]), 1)
+
     def test_lock_files_carry_no_addresses(self):
         self.assertEqual(len(self.text("a/package-lock.json", '{"resol' 'ved": "x"}\n')[0]), 1)
 

@@ -159,10 +159,25 @@ Result<void> Reader::walk(const LogKey& log, const Block& tail, Offset from,
 // --- Logs ---------------------------------------------------------------------------------------
 
 Result<LogState> Reader::tail(const LogKey& log) {
-  const Using use{tail_};
-  const auto tail = find_tail(log);
-  if (!tail) return fail(tail.error());
-  return tail->state();
+  std::string path = log_path(log.home, log.log);
+  const WalStamp before = WalStamp::of(connection_);
+  if (before == tails_at_) {
+    if (const auto at = tails_.find(path); at != tails_.end()) return at->second;
+  } else {
+    tails_.clear();
+    tails_at_ = before;
+  }
+  LogState state;
+  {
+    const Using use{tail_};
+    const auto tail = find_tail(log);
+    if (!tail) return fail(tail.error());
+    state = tail->state();
+  }
+  if (WalStamp::of(connection_) == before && tails_.size() < kTailsMax) {
+    tails_.emplace(std::move(path), state);
+  }
+  return state;
 }
 
 Result<Records> Reader::read(const LogKey& log, Offset from, const ReadLimits& limits) {

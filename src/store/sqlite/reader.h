@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <holdfast/store.h>
@@ -22,6 +23,7 @@
 #include "store/sqlite/counters.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/log_ids.h"
+#include "store/sqlite/wal_stamp.h"
 
 namespace holdfast::store {
 
@@ -80,6 +82,11 @@ class Reader {
   Counters& counters_;
   Statement find_log_, tail_, seek_, next_, get_, logs_;
   Statement scan_up_, scan_up_open_, scan_down_, scan_down_open_;
+
+  // Tails as they were at `tails_at_`, and are until somebody commits.
+  static constexpr std::size_t kTailsMax = 1'024;
+  WalStamp tails_at_;
+  std::unordered_map<std::string, LogState> tails_;
 
   // The sealed block that was decompressed last, for reads that take little of it at a time.
   Decompressor decompressor_;

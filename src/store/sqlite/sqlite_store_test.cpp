@@ -136,6 +136,21 @@ TEST(SqliteStore, WhatIsRememberedOfALogIsNotBelievedAfterAnotherHasWritten) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i % 3 == 0 ? "ours" : "theirs");
 }
 
+TEST(SqliteStore, ATailIsReadFromTheFileOnlyAfterACommit) {
+  const StoreDirectory directory;
+  auto ours = directory.open();
+  auto theirs = directory.open();
+  create(*ours);
+  append(*ours, {"x"});
+  EXPECT_EQ(ok(ours->tail(kLog)).tail, Offset{1});
+  const std::uint64_t before = ours->stats().rows_read;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ok(ours->tail(kLog)).tail, Offset{1});
+  EXPECT_EQ(ours->stats().rows_read, before);
+  append(*theirs, {"y"});
+  EXPECT_EQ(ok(ours->tail(kLog)).tail, Offset{2});
+  EXPECT_EQ(ours->stats().rows_read, before + 1);
+}
+
 TEST(SqliteStore, ALogThatAnotherRemovedAndMadeAgainIsTheNewOne) {
   const StoreDirectory directory;
   auto ours = directory.open();

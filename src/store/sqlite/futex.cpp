@@ -35,15 +35,15 @@ int futex_wake(const FutexWord& word, int count, bool shared) {
 }
 
 FutexResult futex_wait(const FutexWord& word, std::uint32_t expected,
-                       std::optional<std::chrono::nanoseconds> timeout) {
+                       std::optional<std::chrono::nanoseconds> timeout, bool shared) {
   timespec limit{};
   if (timeout) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*timeout);
     limit.tv_sec = seconds.count();
     limit.tv_nsec = (*timeout - seconds).count();
   }
-  const long result =
-      syscall(SYS_futex, &word, FUTEX_WAIT, expected, timeout ? &limit : nullptr, nullptr, 0);
+  const long result = syscall(SYS_futex, &word, shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE, expected,
+                              timeout ? &limit : nullptr, nullptr, 0);
   if (result < 0 && errno == ETIMEDOUT) return FutexResult::kTimedOut;
   return FutexResult::kWoken;
 }

@@ -35,9 +35,10 @@ inline constexpr int kWakeAll = std::numeric_limits<int>::max();
 
 /// Wakes at most `count` waiters of a word; returns how many.
 int futex_wake(const FutexWord& word, int count, bool shared);
-/// Sleeps while a shared word has the expected value.
+/// Sleeps while a word has the expected value.
 FutexResult futex_wait(const FutexWord& word, std::uint32_t expected,
-                       std::optional<std::chrono::nanoseconds> timeout = std::nullopt);
+                       std::optional<std::chrono::nanoseconds> timeout = std::nullopt,
+                       bool shared = true);
 /// Sleeps while all words have their expected values. At most `kFutexWaitsMax`.
 FutexResult futex_wait_any(std::span<const FutexWait> waits);
 /// Whether this kernel (and what filters its calls) has `futex_wait_any`; asks it once per call.

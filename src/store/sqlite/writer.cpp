@@ -64,9 +64,9 @@ Result<Committed> Writer::commit(const Batch& batch) {
   Waiter self{.batch = &batch};
   std::unique_lock lock{mutex_};
   take_turn(lock, self);
-  if (self.state == State::kLeads) {
+  if (self.state.load() == kLeads) {
     wait_for_company(lock);
-    while (self.state != State::kDone) lead(lock);
+    while (self.state.load() != kDone) lead(lock, &self);
     pass_turn();
   }
   return std::move(*self.result);
@@ -119,14 +119,23 @@ Result<void> Writer::alone(const std::function<Result<void>(Connection&)>& work)
 
 // --- The turn -----------------------------------------------------------------------------------
 
-// Queues the call; returns when it leads or is done.
+// Queues the call; returns with the lock when it leads, without it when it is done.
 void Writer::take_turn(std::unique_lock<std::mutex>& lock, Waiter& self) {
   queue_.push_back(&self);
   if (!std::exchange(led_, true)) {
-    self.state = State::kLeads;
+    self.state.store(kLeads);
     return;
   }
-  self.changed.wait(lock, [&] { return self.state != State::kQueued; });
+  lock.unlock();
+  while (self.state.load() == kQueued) futex_wait(self.state, kQueued, std::nullopt, false);
+  if (self.state.load() == kLeads) lock.lock();
+}
+
+// Once told that it is done a waiter may be gone at any moment; the wake needs its address alone.
+void Writer::tell(Waiter& waiter, std::uint32_t state) {
+  const FutexWord& word = waiter.state;
+  waiter.state.store(state);
+  futex_wake(word, 1, false);
 }
 
 // Whoever waits longest on a thread of its own leads next; the committer leads for those that do
@@ -134,8 +143,7 @@ void Writer::take_turn(std::unique_lock<std::mutex>& lock, Waiter& self) {
 void Writer::pass_turn() {
   const auto next = std::ranges::find_if(queue_, [](const Waiter* one) { return !one->done; });
   if (next != queue_.end()) {
-    (*next)->state = State::kLeads;
-    (*next)->changed.notify_one();
+    tell(**next, kLeads);
   } else if (!queue_.empty()) {
     committer_leads_ = true;
     committer_wakes_.notify_one();
@@ -157,14 +165,15 @@ void Writer::wait_for_company(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// Takes the turn's work from the queue, carries it out and answers it.
-void Writer::lead(std::unique_lock<std::mutex>& lock) {
+// Takes the turn's work from the queue, carries it out and answers it: those who are told can queue
+// again before the turn is passed on, and share the next transaction.
+void Writer::lead(std::unique_lock<std::mutex>& lock, const Waiter* self) {
   const Group group = take_group();
   last_group_ = group.size();
   lock.unlock();
   carry_out(group);
+  answer(group, self);
   lock.lock();
-  answer(lock, group);
 }
 
 Writer::Group Writer::take_group() {
@@ -179,20 +188,17 @@ Writer::Group Writer::take_group() {
   return group;
 }
 
-void Writer::answer(std::unique_lock<std::mutex>& lock, const Group& group) {
-  std::vector<std::unique_ptr<Waiter>> asynchronous;
+void Writer::answer(const Group& group, const Waiter* self) {
   for (Waiter* one : group) {
     if (one->done) {
-      asynchronous.emplace_back(one);
-      continue;
+      const std::unique_ptr<Waiter> owned{one};
+      owned->done(std::move(*owned->result));
+    } else if (one == self) {
+      one->state.store(kDone);
+    } else {
+      tell(*one, kDone);
     }
-    one->state = State::kDone;
-    one->changed.notify_one();
   }
-  if (asynchronous.empty()) return;
-  lock.unlock();
-  for (const auto& one : asynchronous) one->done(std::move(*one->result));
-  lock.lock();
 }
 
 void Writer::run_committer() {
@@ -202,7 +208,7 @@ void Writer::run_committer() {
                           [&] { return committer_leads_ || (ending_ && queue_.empty() && !led_); });
     if (!committer_leads_) return;
     committer_leads_ = false;
-    lead(lock);
+    lead(lock, nullptr);
     pass_turn();
   }
 }

@@ -30,6 +30,7 @@
 #include "store/sqlite/apply.h"
 #include "store/sqlite/bell.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/futex.h"
 
 namespace holdfast::store {
 
@@ -74,13 +75,15 @@ class Writer {
   [[nodiscard]] bool stopped() const { return stopped_.load(); }
 
  private:
-  enum class State : std::uint8_t { kQueued, kLeads, kDone };
-  // One call that waits. Batchless ones ask for the turn itself.
+  // One call that waits. Batchless ones ask for the turn itself. Whoever is told sleeps on the
+  // state, not on the mutex: many wake at once.
+  static constexpr std::uint32_t kQueued = 0;
+  static constexpr std::uint32_t kLeads = 1;
+  static constexpr std::uint32_t kDone = 2;
   struct Waiter {
     const Batch* batch = nullptr;
-    State state = State::kQueued;
+    FutexWord state{kQueued};
     std::optional<Result<Committed>> result{};
-    std::condition_variable changed{};
     // Of an asynchronous one, which owns itself:
     std::unique_ptr<Batch> owned{};
     CommitCallback done{};
@@ -94,13 +97,14 @@ class Writer {
   void take_turn(std::unique_lock<std::mutex>& lock, Waiter& self);
   void pass_turn();
   void wait_for_company(std::unique_lock<std::mutex>& lock);
-  void lead(std::unique_lock<std::mutex>& lock);
+  void lead(std::unique_lock<std::mutex>& lock, const Waiter* self);
+  static void tell(Waiter& waiter, std::uint32_t state);
   [[nodiscard]] Group take_group();
   void carry_out(const Group& group);
   void carry_out_together(std::span<Waiter* const> group);
   void refuse(std::span<Waiter* const> group, const Error& error);
   [[nodiscard]] Error stopped_error() const;
-  void answer(std::unique_lock<std::mutex>& lock, const Group& group);
+  static void answer(const Group& group, const Waiter* self);
   void run_committer();
   [[nodiscard]] bool in_a_burst();
   void keep_snapshot_for_a_while();

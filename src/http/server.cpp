@@ -103,6 +103,7 @@ struct Server::Impl {
   Watch list_watch;
   rt::Timer sweep_timer;
   rt::Timer stop_timer;
+  std::unique_ptr<rt::SignalWatch> signals;
   rt::SteadyTime sweep_at{};
   bool sweeping = false;
   bool sweep_again = false;
@@ -136,13 +137,15 @@ std::string Server::url() const {
                      impl_->address.port);
 }
 
-void Server::run(bool signals) {
-  std::unique_ptr<rt::SignalWatch> watch;
-  if (signals) {
-    watch = std::make_unique<rt::SignalWatch>(impl_->loop, [this](int) { impl_->stop(); });
-  }
+void Server::stop_on_signals() {
+  impl_->signals =
+      std::make_unique<rt::SignalWatch>(impl_->loop, [impl = impl_.get()](int) { impl->stop(); });
+}
+
+void Server::run() {
   impl_->start();
   impl_->loop.run();
+  impl_->signals.reset();
   impl_->service->close_all();
   impl_->context.log.flush();
 }
@@ -155,8 +158,9 @@ Result<void> run_server(const ServerOptions& options, Store& store, Streams& str
                         const std::function<void(const Server&)>& on_ready) {
   auto server = Server::open(options, store, streams);
   if (!server) return fail(std::move(server.error()));
+  (*server)->stop_on_signals();
   if (on_ready) on_ready(**server);
-  (*server)->run(true);
+  (*server)->run();
   return {};
 }
 

@@ -70,8 +70,11 @@ class Server {
   /// "http://127.0.0.1:4437"
   [[nodiscard]] std::string url() const;
 
-  /// Serves until stopped. With `signals`, SIGINT and SIGTERM stop it; a second one at once.
-  void run(bool signals = false);
+  /// From now on SIGINT and SIGTERM stop it cleanly, also one that comes before run(); a second one
+  /// at once. Call it before anybody is told that the server is there.
+  void stop_on_signals();
+  /// Serves until stopped.
+  void run();
   /// Stops cleanly: no new connections; requests under way are answered, long-polls at once;
   /// followers get a goodbye and the end. From any thread; returns at once.
   void stop();

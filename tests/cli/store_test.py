@@ -80,6 +80,19 @@ class Store(ProgramTest):
             self.assertEqual(self.ok("store", command).err, "", command)
 
 
+class S4_TheSessionTakesLittleOfTheDisk(ProgramTest):
+    def test_under_half_more_while_hot_and_under_a_third_when_sealed(self):
+        self.ok("stream", "import", "session", str(ROOT / "data" / "session-24539.jsonl.zst"))
+        lines = self.ok("stream", "read", "session", "--from", "0").bytes
+        self.assertEqual(lines.count(b"\n"), 24_539)
+        size = lambda: sum(path.stat().st_size for path in self.dir.glob("store.db*"))
+        self.assertLess(size(), 1.5 * len(lines))
+        self.ok("store", "seal")
+        self.ok("store", "compact")
+        self.assertLess(size(), len(lines) / 3)
+        self.assertEqual(self.ok("stream", "read", "session", "--from", "0").bytes, lines)
+
+
 class DiskFull(ProgramTest):
     def limited(self, size):
         def limit():
